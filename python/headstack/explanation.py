@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 from warnings import warn
 
 from headstack import _core
@@ -19,20 +19,23 @@ if TYPE_CHECKING:
     from headstack.results.runs import Timeline
     from headstack.run import Overrides
 
+_Wanted: TypeAlias = tuple[int | None, int | None, int | None, str, int, int, int, int, bool]
+"""Arrival, measured start and completion (ns), operation, volume, first sector, sectors, marks, whether it is told."""
+
 SAME_MS = 1e-3
 """A timeline that ends this close to the record is that of the run."""
 
 COMPLETION_COLUMNS = (
-    "id", "arrival_ns", "start_ns", "op", "lba", "sectors", "finish_ns", "measured_finish_ns",
+    "id", "arrival_ns", "op", "lba", "sectors", "finish_ns", "measured_start_ns", "measured_finish_ns",
 )  # fmt: skip
-"""What is read of a run's completions, beside `flags`, which older files lack, and the phases of the request."""
+"""What is read of a run's completions, beside `flags` and `device`, which older files lack, and the phases of the request."""
 PHASES = ("queue", "overhead", "seek", "rotation", "transfer", "bus", "other")
 HOW_TO_GET_THEM = "`headstack simulate … --out FILE.parquet`, or simulate(…, out=…), writes the completions of a run"
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """The timelines of requests on one drive, one `dict` each: where, when, phases, and step by step what happened."""
+    """The timelines of requests, one `dict` each: where, when, phases, and step by step what happened."""
 
     system: str
     timelines: list[Timeline]
@@ -60,12 +63,12 @@ def explain(
     gap_ms: float = 0.0,
     seed: int = 1,
 ) -> Explanation:
-    """Serve requests one after the other on a drive at rest, and tell what happens to each.
+    """Serve requests one after the other on a system at rest, and tell what happens to each.
 
     Parameters
     ----------
     system
-        A library name or the path of a drive file, a `Drive`, or a `System` of one drive.
+        A library name, the path of a drive or system file, a `Drive`, or a `System`.
     lbas
         First sectors, in the order in which they are served.
     overrides
@@ -82,13 +85,9 @@ def explain(
     _core.check_number("gap_ms", gap_ms)
     _core.check_number("sectors", sectors)
     built = as_system(system, overrides)
-    # With a gap, each request's arrival is known only when the one before has been served.
-    wanted: list[tuple[int | None, str, int, int, int, int | None, bool]] = []
-    timelines: list[Timeline] = []
-    for lba in lbas:
-        at = None if not timelines or gap_ms == 0 else round((timelines[-1]["finish_ms"] + gap_ms) * 1e6)
-        wanted.append((at, op, lba, sectors, 0, None, True))
-        timelines = cast("list[Timeline]", _core.explain(built, wanted, seed=seed))
+    # Each arrives when the one before is complete, or the gap after that.
+    wanted: list[_Wanted] = [(None, None, None, op, 0, lba, sectors, 0, True) for lba in lbas]
+    timelines = cast("list[Timeline]", _core.explain(built, wanted, seed=seed, gap_ns=round(gap_ms * 1e6)))
     return Explanation(built.name, timelines)
 
 
@@ -102,8 +101,8 @@ def explain_completion(
 ) -> Explanation:
     """Show a request of a run as a timeline; the run's completions are in a Parquet file.
 
-    The drive serves everything up to the request as it did in the run, so that arm, cache and spindle stand where they
-    stood; the timelines of the `before` requests ahead of it are there too.
+    Everything that came before the request was complete is served as it was in the run, so that queues, arms, caches and
+    spindles stand where they stood; the timelines of the `before` requests ahead of it are there too.
     """
     import polars as pl
 
@@ -120,12 +119,10 @@ def explain_completion(
             )
         has_flags = "flags" in columns
         flags = pl.col("flags") if has_flags else pl.lit(0).alias("flags")
+        device = pl.col("device") if "device" in columns else pl.lit(0).alias("device")
         rows = (
-            table.filter(
-                (pl.col("id") <= request)
-                | (pl.col("finish_ns") <= pl.col("finish_ns").filter(pl.col("id") == request).first())
-            )
-            .select(*COMPLETION_COLUMNS[:-2], flags, *COMPLETION_COLUMNS[-2:])
+            table.filter(pl.col("arrival_ns") <= pl.col("finish_ns").filter(pl.col("id") == request).first())
+            .select(*COMPLETION_COLUMNS, flags, device)
             .collect()
         )
     except (OSError, pl.exceptions.PolarsError) as problem:
@@ -142,13 +139,14 @@ def explain_completion(
             f"`{path}` comes from another system than this {built.name}: {facts.get('system')}, or other values",
             "name the system of that run, with the same --set",
         )
-    measured = facts.get("replay") == "measured"
-    seed = int(facts.get("seed", "1"))
-    # Commands are served as they come, or, by a drive that chooses among those that wait, in another order: that of completion.
-    orders = (rows.filter(pl.col("id") <= request).sort("start_ns", "id"), rows.sort("finish_ns", "id"))
-    tellings = (_told(built, order, request, before=before, measured=measured, seed=seed) for order in orders)
+    replay, seed = facts.get("replay", "open"), int(facts.get("seed", "1"))
+    # A serial replay takes requests in the order in which they were started.
+    order = {"open": (), "closed": ("arrival_ns",), "measured": ("measured_start_ns",)}[replay]
+    rows = rows.sort(*order, "id")
     timelines: list[Timeline] = []
-    for told in tellings:
+    # Of requests at one instant a trace sends one by one, users who wait for the same all together.
+    for together in (False, True):
+        told = _told(built, rows, request, before=before, replay=replay, seed=seed, together=together)
         told[-1]["phases_differ_ms"] = _phases_differ_ms(told[-1], recorded)
         if not timelines or _off_ms(told[-1]) < _off_ms(timelines[-1]):
             timelines = told
@@ -161,29 +159,37 @@ def explain_completion(
 
 
 def _told(
-    built: _core.System, rows: pl.DataFrame, request: int, *, before: int, measured: bool, seed: int
+    built: _core.System,
+    rows: pl.DataFrame,
+    request: int,
+    *,
+    before: int,
+    replay: str,
+    seed: int,
+    together: bool,
 ) -> list[Timeline]:
-    """Let the drive serve the rows in their order up to the request, and tell of the last ones."""
+    """Serve the rows in their order, and tell of the request and of those before it."""
     last = rows["id"].to_list().index(request)
-    wanted = [
-        (start, op, lba, sectors, flags, measured_finish if measured else None, position >= last - before)
-        for position, (_, _, start, op, lba, sectors, flags, _, measured_finish) in enumerate(
-            rows[: last + 1].iter_rows()
+    if replay != "open":
+        rows = rows[: last + 1]
+    wanted: list[_Wanted] = [
+        (arrival, start, measured_finish, op, device, lba, sectors, flags, last - before <= position <= last)
+        for position, (_, arrival, op, lba, sectors, _, start, measured_finish, flags, device) in enumerate(
+            rows.iter_rows()
         )
     ]
-    timelines = cast("list[Timeline]", _core.explain(built, wanted, seed=seed))
+    told = _core.explain(built, wanted, replay=replay, seed=seed, together=together)
+    timelines = cast("list[Timeline]", told)
     for timeline in timelines:
-        number, arrival, start, *_, finish, _ = rows.row(timeline.pop("position", 0))
-        timeline["id"] = number
-        timeline["queued_in_host_ms"] = (start - arrival) / 1e6
-        timeline["differs_ms"] = timeline["finish_ms"] - finish / 1e6
+        row = rows.row(timeline.pop("position", 0), named=True)
+        timeline["id"] = row["id"]
+        timeline["differs_ms"] = timeline["finish_ms"] - row["finish_ns"] / 1e6
     return timelines
 
 
 def _phases_differ_ms(timeline: Timeline, recorded: Mapping[str, int]) -> float:
-    """How far a phase is from the record's at most: another order may come to the same end by another way."""
-    told = {**cast("dict[str, float]", timeline["phases_ms"])}
-    told["queue"] += timeline.get("queued_in_host_ms", 0.0)
+    """How far a phase is from the record's at most: another way may come to the same end."""
+    told = cast("dict[str, float]", timeline["phases_ms"])
     off = (abs(told[name] - recorded[f"{name}_ns"] / 1e6) for name in PHASES if f"{name}_ns" in recorded)
     return max(off, default=0.0)
 

@@ -17,16 +17,22 @@ def title(timeline: Mapping[str, Any]) -> str:
 def summary_line(timeline: Mapping[str, Any]) -> str:
     """Tell in a line how long a request took, where it went and what the cache did."""
     phases = ", ".join(f"{name} {time:.2f}" for name, time in timeline["phases_ms"].items() if time > 0)
-    place = timeline["place"]
     words = {
         "hit": "from the cache",
         "partial-hit": "in part from the cache",
         "reported-early": "reported early",
     }
     cache = f"; {words[timeline['cache']]}" if timeline["cache"] in words else ""
-    queued = timeline.get("queued_in_host_ms", 0.0)
-    host = f"; before, {queued:,.3f} ms in the host's queue" if queued > 0 else ""
-    return (
-        f"{timeline['response_ms']:.3f} ms ({phases}) to cylinder {place['cylinder']:,}, head {place['head']}, "
-        f"sector {place['sector']}{cache}{host}"
-    )
+    queued = timeline["queued_in_host_ms"]
+    host = f"; {queued:,.3f} ms of it in the host" if queued > 0 else ""
+    return f"{timeline['response_ms']:.3f} ms ({phases}){_way(timeline)}{cache}{host}"
+
+
+def _way(timeline: Mapping[str, Any]) -> str:
+    """Where on which drive it went."""
+    place = timeline["place"]
+    if place is None:
+        return "; no drive got a command for it"
+    commands = timeline["commands"]
+    drive = f", the last of {commands} commands on {timeline['drive']}" if commands > 1 else ""
+    return f" to cylinder {place['cylinder']:,}, head {place['head']}, sector {place['sector']}{drive}"

@@ -46,6 +46,8 @@ pub struct Lateness {
 #[derive(Clone, Debug)]
 struct Pending {
     ticket: Ticket,
+    /// Of the command.
+    id: u64,
     op: Op,
     transfer: AnyTransfer,
     /// When the command ends if it is not complete by then.
@@ -257,15 +259,15 @@ impl Drive {
             .iter()
             .position(|pending| pending.ticket == ticket)
             .expect("the bus is granted to a transfer that asked for it");
-        let Pending { op, mut transfer, end, .. } = self.pending.swap_remove(index);
+        let Pending { id, op, mut transfer, end, .. } = self.pending.swap_remove(index);
         let needed = transfer.need().map_or(now, |need| need.at);
         let mut outcome = Outcome::default();
-        let step = self.step(ticket, &mut transfer, (now.max(needed), bus), &mut outcome);
+        let step = self.step((ticket, id), &mut transfer, (needed, now.max(needed), bus), &mut outcome);
         match step {
             Step::Again { bus_free } => {
                 effects.push(Effect::ReleaseBus { ticket, at: bus_free });
                 // The command keeps its place: the controller may be waiting for it.
-                self.need_bus(Pending { ticket, op, transfer, end }, effects);
+                self.need_bus(Pending { ticket, id, op, transfer, end }, effects);
                 self.announce(effects);
             }
             Step::Done { bus_free, controller_free } => {
@@ -349,7 +351,9 @@ impl Drive {
         }
         self.ahead.begin();
         let decoded = self.model.takes_aside.then(|| self.decoded(turn));
+        self.parts.turn_to(turn.command.id, turn.at);
         let transfer = dispatch(&self.model, &mut self.parts, turn, Keep);
+        self.parts.see(&self.model);
         if let Some(decoded) = decoded {
             self.aside.begin(turn, &transfer, decoded);
         }
@@ -374,10 +378,10 @@ impl Drive {
             && let at = needed(&self.unseen[next])
             && at <= now
         {
-            let Pending { ticket, op, mut transfer, end } = self.unseen.swap_remove(next);
-            match self.step(ticket, &mut transfer, (at, &bus), &mut outcome) {
+            let Pending { ticket, id, op, mut transfer, end } = self.unseen.swap_remove(next);
+            match self.step((ticket, id), &mut transfer, (at, at, &bus), &mut outcome) {
                 Step::Again { .. } => {
-                    let again = Pending { ticket, op, transfer, end };
+                    let again = Pending { ticket, id, op, transfer, end };
                     effects.push(Effect::WakeAt(needed(&again)));
                     self.unseen.push(again);
                 }
@@ -390,18 +394,22 @@ impl Drive {
         }
     }
 
-    /// A transfer has the bus from an instant on.
+    /// A transfer that needed the bus from an instant on has it from another one on.
     fn step(
         &mut self,
-        ticket: Ticket,
+        (ticket, id): (Ticket, u64),
         transfer: &mut AnyTransfer,
-        (from, bus): (Nanos, &BusTiming),
+        (needed, from, bus): (Nanos, Nanos, &BusTiming),
         outcome: &mut Outcome,
     ) -> Step {
         if self.aside.controller == Controller::Waiting(ticket) {
             transfer.comes_beside(matches!(self.controller, Controller::Waiting(_)));
         }
-        transfer.granted(from, bus, &self.model, &mut self.parts, outcome)
+        self.parts.log.turn_to(id);
+        self.parts.log.tell(|narrative| narrative.waits_for_bus.push((needed, from)));
+        let step = transfer.granted(from, bus, &self.model, &mut self.parts, outcome);
+        self.parts.see(&self.model);
+        step
     }
 
     /// Wants to be called at `at`; once is enough, however many commands come in the meantime.
@@ -447,7 +455,7 @@ impl Drive {
         let &Turn { command, submitted, at, .. } = turn;
         let end = self.end_running(turn);
         let needed = transfer.need().map_or(at, |need| need.at);
-        let pending = Pending { ticket: self.ticket(), op: command.op, transfer, end };
+        let pending = Pending { ticket: self.ticket(), id: command.id, op: command.op, transfer, end };
         self.next_ticket += 1;
         match end {
             Some((end, how)) if needed > end => {

@@ -36,21 +36,39 @@ impl Drive {
     /// # Panics
     /// As [`Drive::serve`].
     pub fn explain(&mut self, at: Nanos, command: Command, bus: &BusTiming) -> (Outcome, Vec<Step>) {
-        let from = self.parts_mut().mechanism.arm().track();
-        self.parts_mut().log.listen();
+        self.listen(command.id);
+        let turned = self.controller_free_at().map_or(at, |free| free.max(at));
+        self.parts_mut().turn_to(command.id, turned);
         let mut background: Vec<Background> = Vec::new();
         let outcome = self.serve(at, command, bus, &mut background);
-        let narrative = self.parts_mut().log.heard();
-        let seen_at = narrative.media_base.max(narrative.decoded);
         let model = std::sync::Arc::clone(self.model());
-        let epoch = self.parts_mut().mechanism.media_ahead(&model, seen_at).epoch;
+        self.parts_mut().see(&model);
+        let steps = self.story(&outcome, command.op).unwrap_or_default();
+        (outcome, steps)
+    }
+
+    /// Listens to the next command of this number, for [`Drive::story`].
+    pub fn listen(&mut self, id: u64) {
+        self.parts_mut().log.listen(id);
+    }
+
+    /// How a command went that was listened to, once it is announced as done: step by step, in the order of time. `None` if nobody
+    /// listened.
+    pub fn story(&mut self, outcome: &Outcome, op: Op) -> Option<Vec<Step>> {
+        let narrative = self.parts_mut().log.heard(outcome.id)?;
+        let model = std::sync::Arc::clone(self.model());
+        let mechanism = &self.parts().mechanism;
+        let (epoch, heads) = match narrative.seen {
+            Some(seen) => (seen.epoch, seen.heads),
+            None => (mechanism.present_media(&model).epoch, mechanism.heads_at_work()),
+        };
         // Another arm than the one used last may have set out.
-        let from = narrative.from.filter(|_| !model.is_plain).unwrap_or(from);
-        let seen_by = heads_at_work(&model, self.parts_mut().mechanism.heads_at_work());
+        let from = narrative.from.filter(|_| !model.is_plain).unwrap_or(narrative.at);
+        let seen_by = heads_at_work(&model, heads);
         let mut timeline =
             Timeline { model: &model, epoch, from, since: outcome.submitted, seen_by, steps: Vec::new() };
-        timeline.tell(&narrative, &outcome, command.op);
-        (outcome, timeline.steps)
+        timeline.tell(&narrative, outcome, op);
+        Some(timeline.steps)
     }
 }
 
@@ -68,12 +86,15 @@ struct Timeline<'a> {
 
 impl Timeline<'_> {
     fn tell(&mut self, narrative: &Narrative, outcome: &Outcome, op: Op) {
-        let decoded = narrative.decoded.min(outcome.finish);
-        // Alone on its bus, a command queues for the controller only.
-        let picked_up = (self.since + outcome.phases.queue).min(decoded);
+        // A command that the controller never turned to has but waited.
+        let turned = narrative.turned.unwrap_or(outcome.finish).clamp(self.since, outcome.finish);
+        let ready = narrative.put_off.clamp(turned, outcome.finish);
+        let decoded = narrative.decoded.clamp(ready, outcome.finish);
         let note = "in the drive's queue, behind the commands before";
-        self.add("queue", self.since, picked_up, self.from, note.into());
-        self.add("overhead", picked_up, decoded, self.from, "command decoded".into());
+        self.add("queue", self.since, turned, self.from, note.into());
+        let note = "commands and cached writes before it have to be through first";
+        self.add("wait", turned, ready, self.from, note.into());
+        self.add("overhead", ready, decoded, self.from, "command decoded".into());
         if narrative.media_base > narrative.decoded {
             let note = waited_for(narrative.waited_for);
             self.add("wait", narrative.decoded, narrative.media_base, self.from, note.into());
@@ -101,6 +122,10 @@ impl Timeline<'_> {
             Op::Read => "data from the buffer to the host",
             Op::Write => "data from the host into the buffer",
         };
+        for &(start, end) in &narrative.waits_for_bus {
+            let track = self.track_at(start, &narrative.passes);
+            self.add("queue", start, end, track, "the bus was busy with other commands".into());
+        }
         for &(start, end) in &narrative.transfers {
             let track = self.track_at(start, &narrative.passes);
             self.add("bus", start, end, track, note.into());
@@ -187,8 +212,11 @@ fn wait_note(pass: &Pass, on_arrival: Angle) -> String {
     let first = pass.extent.slot_start(pass.offset);
     let to_go = on_arrival.until(first).0 / width;
     let passed = (on_arrival - first).0 / width;
+    let ago = passed + 1;
     if passed < to_go && passed < 4 {
-        format!("the first sector had just passed, {} sectors ago; almost a full revolution", passed + 1)
+        format!("the first sector had just passed, {ago} sectors ago; almost a full revolution")
+    } else if passed < to_go {
+        format!("the first sector was missed by {ago} sectors: {to_go} more before it comes around")
     } else {
         format!("{to_go} sectors to go before the first one comes")
     }

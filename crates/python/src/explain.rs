@@ -1,196 +1,159 @@
-//! `explain`: the timeline of a few requests on one drive.
+//! `explain`: the timeline of a few requests.
 
 use crate::convert::{operation, word};
 use crate::error::{Error, guarded};
-use crate::range::{InstantNs, LbaNumber, SectorsIfAny, Seed};
+use crate::range::{Device, InstantNs, LbaNumber, SectorsIfAny, Seed};
 use crate::results::{self, Typed, typed};
+use crate::run::replay_named;
 use crate::system::System;
-use headstack_drive::command::{CacheResult, Command, Outcome, Phases};
-use headstack_drive::{Drive, DriveModel, Rebase, Step};
-use headstack_system::random::component_seed;
+use headstack_drive::Step;
+use headstack_drive::command::{CacheResult, Phases};
+use headstack_system::{AtOneInstant, CommandTold, Narrator, Told};
+use headstack_trace::Request;
 use headstack_units::{Lba, Nanos, RequestFlags};
 use pyo3::prelude::*;
 use serde_json::{Value, json};
-use std::sync::Arc;
 
-/// A request to serve: when the drive gets it (`None`: when the one before is complete), operation, first sector, sectors,
-/// marks (the bits of the completions' column `flags`), measured completion (measured replay only), and whether its
-/// timeline is wanted.
-type Wanted = (Option<InstantNs>, String, LbaNumber, SectorsIfAny, u16, Option<InstantNs>, bool);
+/// A request to serve: when it arrives (`None`: when those before are complete), its measured start and completion (`None`: not
+/// known), operation, volume, first sector, sectors, marks (the bits of the completions' column
+/// `flags`), and whether its timeline is wanted.
+type Wanted = (
+    Option<InstantNs>,
+    Option<InstantNs>,
+    Option<InstantNs>,
+    String,
+    Device,
+    LbaNumber,
+    SectorsIfAny,
+    u16,
+    bool,
+);
 
-/// Serves requests one after the other on a system of one drive, and gives the timeline of those that are wanted.
+/// Serves requests as a run with this replay and seed does, and gives the timeline of those that are wanted.
+///
+/// `gap_ns`: from when those before are complete to an arrival that is not given. `together`: requests that arrive at one
+/// instant all come before any of them has an effect.
 #[pyfunction]
-#[pyo3(signature = (system, requests, *, seed=Seed(1)))]
+#[pyo3(signature = (system, requests, *, replay="open", seed=Seed(1), gap_ns=InstantNs(0), together=false))]
 pub(crate) fn explain<'py>(
     py: Python<'py>,
     system: &Bound<'py, System>,
     requests: Vec<Wanted>,
+    replay: &str,
     seed: Seed,
+    gap_ns: InstantNs,
+    together: bool,
 ) -> PyResult<Vec<Typed<'py, results::Timeline>>> {
     let system = system.get();
-    let timelines = guarded(py, || Narrator::new(system, seed.0)?.timelines(&requests))?;
+    let timelines = guarded(py, || {
+        let replay = replay_named(replay)?;
+        let ties = if together { AtOneInstant::Together } else { AtOneInstant::OneByOne };
+        let narrator = Narrator::new(&system.system, seed.0, replay, ties);
+        let told = serve(narrator, &requests, Nanos(gap_ns.0))?;
+        Ok(told.iter().map(|told| timeline(&system.system, told)).collect::<Vec<_>>())
+    })?;
     timelines.iter().map(|timeline| typed(py, timeline)).collect()
 }
 
-struct Narrator {
-    model: Arc<DriveModel>,
-    system: Arc<headstack_system::System>,
-    actuators: Vec<Drive>,
-    /// Sectors of the drive in one of the host's.
-    ratio: u64,
-    /// When the request before was complete.
-    before: Nanos,
-    /// When each actuator was through with its last one.
-    free_at: Vec<Nanos>,
-}
-
-impl Narrator {
-    fn new(system: &System, seed: u64) -> Result<Self, Error> {
-        let config = system.system.config();
-        let (1, Some(model)) = (config.drives.len(), system.system.model(0)) else {
-            return Err(Error::input(
-                format!("a timeline is about one drive, and {} has {}", config.name, config.drives.len()),
-                "name the drive: its library name, or its drive file",
-            ));
+/// Serves the requests.
+fn serve(mut narrator: Narrator, requests: &[Wanted], gap: Nanos) -> Result<Vec<Told>, Error> {
+    for (arrival, start, measured_finish, op, device, lba, sectors, flags, is_wanted) in requests {
+        let flags = RequestFlags(*flags);
+        if sectors.0 == 0 && !flags.contains(RequestFlags::FLUSH) {
+            return Err(Error::Input("`sectors` cannot be 0, but for a flush".into(), None));
+        }
+        let arrival = match arrival {
+            Some(at) => Nanos(at.0),
+            None => narrator.all_complete().saturating_add(gap),
         };
-        if model.ends_commands() {
-            return Err(Error::input(
-                "a timeline serves commands one by one: duration limits do not end them",
-                "take `complete-earliest` in `controller.duration_limits`",
-            ));
-        }
-        let (host, drive) = (system.system.sector_bytes(), model.sector_bytes());
-        if host % drive != 0 {
-            return Err(Error::Input(
-                format!("the host's sectors ({host} B) are not a whole number of the drive's ({drive} B)"),
-                None,
-            ));
-        }
-        let actuators = (0..model.actuators()).map(|actuator| {
-            Drive::new(Arc::clone(model), component_seed(seed, &format!("drive.0.actuator.{actuator}")))
-        });
-        Ok(Self {
-            model: Arc::clone(model),
-            system: Arc::clone(&system.system),
-            actuators: actuators.collect(),
-            ratio: u64::from(host / drive),
-            before: Nanos::ZERO,
-            free_at: vec![Nanos::ZERO; model.actuators() as usize],
-        })
+        let mut request = Request::new(arrival, operation(op)?, Lba(lba.0), sectors.0);
+        (request.device, request.flags) = (device.0, flags);
+        let known = |at: &Option<InstantNs>| at.as_ref().map_or(Nanos::MAX, |at| Nanos(at.0));
+        (request.start, request.finish) = (known(start), known(measured_finish));
+        narrator.serve(request, *is_wanted)?;
     }
-
-    fn timelines(&mut self, requests: &[Wanted]) -> Result<Vec<Value>, Error> {
-        let bus =
-            self.system.config().buses.first().map(|bus| headstack_drive::command::BusTiming::new(&bus.spec));
-        let bus = bus.unwrap_or_else(|| self.model.bus());
-        let part = self.model.layout.capacity();
-        let mut timelines = Vec::new();
-        for (id, (at, op, lba, sectors, flags, measured_finish, wanted)) in requests.iter().enumerate() {
-            let (lba, sectors) = (lba.0, sectors.0);
-            let op = operation(op)?;
-            let (first, count) = (lba.saturating_mul(self.ratio), u64::from(sectors) * self.ratio);
-            let past_end = first.checked_add(count).is_none_or(|end| end > self.model.capacity_sectors());
-            if past_end {
-                return Err(Error::Input(
-                    format!("{sectors} sectors from {lba} on are not on the drive"),
-                    Some(format!("it has {} sectors", self.model.capacity_sectors() / self.ratio)),
-                ));
-            }
-            let is_flush_alone = count == 0 && RequestFlags(*flags).contains(RequestFlags::FLUSH);
-            if count == 0 && !is_flush_alone {
-                return Err(Error::Input("`sectors` cannot be 0, but for a flush".into(), None));
-            }
-            let actuator = (first / part) as usize;
-            if !is_flush_alone && (first + count - 1) / part != actuator as u64 {
-                return Err(Error::Input("the request reaches over two actuators".into(), None));
-            }
-            // A drive that queues commands has the next before the one before it is complete.
-            let arrival = at.map_or(self.before, |at| Nanos(at.0));
-            let queues = self.model.queue_depth() > 1 && measured_finish.is_none();
-            // A flush alone is for all of the drive.
-            let at_work = if is_flush_alone { 0..self.actuators.len() } else { actuator..actuator + 1 };
-            let free_at = self.free_at[at_work.clone()].iter().max().copied().unwrap_or_default();
-            let start = if queues { arrival } else { arrival.max(free_at) };
-            let command = Command {
-                id: id as u64,
-                op,
-                lba: Lba(first % part),
-                sectors: count as u32,
-                flags: RequestFlags(*flags),
-            };
-            let told = self.actuators[at_work.clone()].iter_mut().map(|drive| {
-                if *wanted {
-                    drive.explain(start, command, &bus)
-                } else {
-                    (drive.serve(start, command, &bus, &mut Vec::new()), Vec::new())
-                }
-            });
-            let last = told.max_by_key(|(outcome, _)| outcome.finish);
-            let (outcome, steps) = last.expect("a drive has an actuator");
-            self.before = outcome.finish;
-            self.free_at[at_work].fill(outcome.finish);
-            if let Some(measured) = measured_finish {
-                let measured_finish = Nanos(measured.0).max(start);
-                for drive in &mut self.actuators {
-                    drive.rebase(Rebase { begun: start, model_finish: outcome.finish, measured_finish });
-                }
-                self.before = measured_finish;
-                self.free_at.fill(measured_finish);
-            }
-            if *wanted {
-                let mut steps = steps;
-                steps.sort_by_key(|step| step.start);
-                timelines.push(self.timeline(requests, id, arrival, start, &outcome, &steps));
-            }
-        }
-        Ok(timelines)
-    }
-
-    fn timeline(
-        &self,
-        requests: &[Wanted],
-        id: usize,
-        arrival: Nanos,
-        start: Nanos,
-        outcome: &Outcome,
-        steps: &[Step],
-    ) -> Value {
-        let (_, op, LbaNumber(lba), SectorsIfAny(sectors), ..) = &requests[id];
-        let first = lba * self.ratio;
-        let place = self.model.layout.locate(first % self.model.layout.capacity());
-        let mut phases: serde_json::Map<String, Value> = Phases::NAMES
-            .iter()
-            .zip(outcome.phases.as_array())
-            .map(|(name, time)| ((*name).to_owned(), json!(time.as_ms())))
-            .collect();
-        let waited = (start - arrival).as_ms();
-        if let Some(queue) = phases.get_mut("queue") {
-            *queue = json!(queue.as_f64().unwrap_or_default() + waited);
-        }
-        json!({
-            "position": id,
-            "op": word(if op == "write" { headstack_units::Op::Write } else { headstack_units::Op::Read }),
-            "lba": lba,
-            "sectors": sectors,
-            "arrival_ms": arrival.as_ms(),
-            "start_ms": start.as_ms(),
-            "finish_ms": outcome.finish.as_ms(),
-            "response_ms": (outcome.finish - arrival).as_ms(),
-            "phases_ms": phases,
-            "cache": cache_word(outcome.cache),
-            "place": {
-                "cylinder": place.cylinder,
-                "head": place.head,
-                "sector": place.slot,
-                "angle_revolutions": place.start.as_turns(),
-            },
-            "rotation_ms": 60_000.0 / self.model.spec().rotation_rpm,
-            "steps": steps.iter().map(step_value).collect::<Vec<_>>(),
-        })
-    }
+    Ok(narrator.finish())
 }
 
-fn step_value(step: &Step) -> Value {
+/// A request and all its commands as one timeline.
+fn timeline(system: &headstack_system::System, told: &Told) -> Value {
+    let row = &told.row;
+    let mut phases = serde_json::Map::new();
+    for (name, time) in Phases::NAMES.iter().zip(row.phases.as_array()) {
+        phases.insert((*name).to_owned(), json!(time.as_ms()));
+    }
+    let last = told.commands.iter().max_by_key(|command| command.outcome.finish);
+    let drive = last.map_or(row.drive, |command| command.drive) as usize;
+    let rotation_ms = system.model(drive).map_or(0.0, |model| 60_000.0 / model.spec().rotation_rpm);
+    // What was before the first command was sent is before the first.
+    let first_sent = told.commands.iter().map(|command| command.sent).min().unwrap_or(row.arrival);
+    let mut steps: Vec<(Nanos, Value)> = Vec::new();
+    for command in &told.commands {
+        let drive = (told.commands.len() > 1).then(|| drive_name(system, command));
+        let since = if command.sent == first_sent { row.arrival } else { command.sent };
+        steps.extend(host_step(command, since, rotation_ms, drive).map(|step| (since, step)));
+        steps.extend(command.steps.iter().map(|step| (step.start, step_value(step, drive))));
+    }
+    steps.sort_by_key(|&(start, _)| start);
+    let steps: Vec<Value> = steps.into_iter().map(|(_, step)| step).collect();
+    json!({
+        "position": row.id,
+        "op": word(row.op),
+        "lba": row.lba.0,
+        "sectors": row.sectors,
+        "arrival_ms": row.arrival.as_ms(),
+        "start_ms": row.start.as_ms(),
+        "finish_ms": row.finish.as_ms(),
+        "response_ms": row.response().as_ms(),
+        "phases_ms": phases,
+        "cache": cache_word(row.cache),
+        "drive": last.map(|command| drive_name(system, command)),
+        "commands": told.commands.len(),
+        "place": last.map(|command| place(system, command)),
+        "rotation_ms": rotation_ms,
+        "queued_in_host_ms": row.start.saturating_sub(row.arrival).as_ms(),
+        "steps": steps,
+    })
+}
+
+/// The time until a drive got a command, if it took any.
+fn host_step(told: &CommandTold, since: Nanos, rotation_ms: f64, drive: Option<&str>) -> Option<Value> {
+    let (first, until) = (told.steps.first()?, told.outcome.submitted);
+    let turned = until.saturating_sub(since).as_ms() / rotation_ms;
+    let note = "in the host, before the drive got it";
+    (until > since).then(|| {
+        json!({
+            "label": "queue",
+            "start_ms": since.as_ms(),
+            "end_ms": until.as_ms(),
+            "cylinder": first.cylinder,
+            "head": first.head,
+            "start_revolutions": (first.start_revolutions - turned).rem_euclid(1.0),
+            "end_revolutions": first.start_revolutions,
+            "note": drive.map_or_else(|| note.to_owned(), |drive| format!("{drive}: {note}")),
+        })
+    })
+}
+
+/// A drive by its name in the results.
+fn drive_name<'a>(system: &'a headstack_system::System, command: &CommandTold) -> &'a str {
+    &system.config().drives[command.drive as usize].name
+}
+
+/// Where the first sector of a command is.
+fn place(system: &headstack_system::System, told: &CommandTold) -> Value {
+    let Some(model) = system.model(told.drive as usize) else { return Value::Null };
+    let place = model.layout.locate(told.command.lba.0.min(model.layout.capacity() - 1));
+    json!({
+        "cylinder": place.cylinder,
+        "head": place.head,
+        "sector": place.slot,
+        "angle_revolutions": place.start.as_turns(),
+    })
+}
+
+fn step_value(step: &Step, drive: Option<&str>) -> Value {
+    let note = drive.map_or_else(|| step.note.clone(), |drive| format!("{drive}: {}", step.note));
     json!({
         "label": step.label,
         "start_ms": step.start.as_ms(),
@@ -199,7 +162,7 @@ fn step_value(step: &Step) -> Value {
         "head": step.head,
         "start_revolutions": step.start_revolutions,
         "end_revolutions": step.end_revolutions,
-        "note": step.note,
+        "note": note,
     })
 }
 

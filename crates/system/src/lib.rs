@@ -97,6 +97,7 @@ pub mod gauge;
 pub mod host;
 mod layer;
 pub mod library;
+mod narrator;
 mod overrides;
 pub mod phase;
 pub mod power;
@@ -110,7 +111,9 @@ pub mod summary;
 mod system;
 pub mod workload;
 
+pub use engine::CommandTold;
 pub use error::SystemError;
+pub use narrator::{AtOneInstant, Narrator, Told};
 pub use record::{CompletionRow, CompletionSink, DriverRow};
 pub use run::fleet::{FleetOptions, FleetPart, run_fleet};
 pub use run::{Input, Progress, Replay, RunOptions, Warmup, WorkloadLabel, run};

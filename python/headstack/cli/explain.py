@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 
 def explain(
-    system: Annotated[str, Parameter(help="Library name or drive file; a system file of one drive.")],
+    system: Annotated[str, Parameter(help="Library name, drive file or system file.")],
     *,
-    lba: Annotated[int | None, Parameter(help="First sector of a request to a drive at rest.")] = None,
+    lba: Annotated[int | None, Parameter(help="First sector of a request to a system at rest.")] = None,
     then: Annotated[
         tuple[int, ...],
         Parameter(help="First sector of the next request, once the one before is complete. Repeatable."),
@@ -127,6 +127,6 @@ def _note_difference(timeline: Mapping[str, Any]) -> None:
             else f"a phase is {phases:.3f} ms from the record"
         )
         output.warning(
-            f"this is not what happened to request {timeline['id']} in the run, but what would have happened had requests come one "
-            f"after the other: {how}"
+            f"served again from the run's completions alone, request {timeline['id']} is not as it was in the run: {how}; something else "
+            "was under way then that they do not hold"
         )

@@ -37,7 +37,8 @@ def explanation_page(explanation: Explanation) -> Page:
         sections.append(
             Section(
                 "Timeline",
-                "What the drive did; read-ahead and delayed writes go on after a request is complete.",
+                "What was done for each request. Steps overlap, as the bus moves data while the media turn; read-ahead and delayed "
+                "writes go on after a request is complete. The phases of a request count each instant once.",
                 charts.timeline(pl.DataFrame(steps)),
             )
         )
@@ -74,7 +75,7 @@ def explanation_page(explanation: Explanation) -> Page:
     ]
     return Page(
         title=f"What {explanation.system} did",
-        subtitle="Requests served one after the other, on one clock"
+        subtitle="What was done for each request, on one clock"
         + (f"; 0 ms is {number(origin, 3)} ms after the start" if origin else ""),
         answer=_answer(explanation),
         numbers=[],
@@ -94,6 +95,8 @@ def _answer(explanation: Explanation) -> str:
     name = title(timeline)
     if phase == "other":
         phase = f"waiting, as {_reason(timeline)}"
+    elif phase == "queue":
+        phase = "in a queue"
     return (
         f"{name[:1].upper()}{name[1:]}: {timeline['response_ms']:.3f} ms, {share:.0f} % of it {phase} ({time:.3f} ms)."
     )

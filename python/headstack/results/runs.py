@@ -363,11 +363,16 @@ class Timeline(TypedDict):
     response_ms: float
     phases_ms: Phases
     cache: str
-    place: PlaceOnDisk
+    drive: str | None
+    """The drive whose command was complete last; `None` where no drive got a command for it."""
+    commands: int
+    """How many commands the drives got for it by then."""
+    place: PlaceOnDisk | None
+    """Where that command begins."""
     rotation_ms: float
     steps: list[Step]
-    queued_in_host_ms: NotRequired[float]
-    """From its arrival in the run to `arrival_ms`, when the drive got it."""
+    queued_in_host_ms: float
+    """From its arrival until a drive got it; part of `response_ms` and of the phase `queue`."""
     differs_ms: NotRequired[float]
     """How much later than in the run's record it finishes; 0 where the timeline is that of the run."""
     phases_differ_ms: NotRequired[float]

@@ -116,6 +116,7 @@ impl Drive {
             self.endings.begin(model, &command, arrived);
         }
         let turn = Turn { command, submitted: arrived, at, flush: Nanos::ZERO };
+        parts.turn_to(command.id, at);
         let transfer = take_aside(model, parts, &turn);
         self.aside.controller = Controller::Waiting(self.ticket());
         self.wait_for_bus(&turn, transfer, effects);

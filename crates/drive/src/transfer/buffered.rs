@@ -58,7 +58,9 @@ impl Buffered {
     /// There is room, and the arm works for another command.
     fn dispatch_aside(&mut self, model: &DriveModel, parts: &mut Parts, turn: &Turn) {
         let overhead = write_overhead(model, parts, turn.command.lba.0);
-        self.begin(model, turn.command, turn.at + overhead, turn.decoded_after(overhead).phases());
+        let decoded = turn.at + overhead;
+        self.begin(model, turn.command, decoded, turn.decoded_after(overhead).phases());
+        parts.log.tell(|narrative| (narrative.decoded, narrative.media_base) = (decoded, decoded));
         parts.history.note_aside(&turn.command);
     }
 

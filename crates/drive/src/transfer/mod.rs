@@ -74,6 +74,25 @@ impl Parts {
         }
     }
 
+    /// What is told from here on is about this command, to which the controller turns at `at`.
+    #[inline]
+    pub(crate) fn turn_to(&mut self, id: u64, at: Nanos) {
+        if self.log.has_listeners() {
+            self.log.turn_to(id);
+            let track = self.mechanism.arm().track();
+            self.log.tell(|narrative| (narrative.turned, narrative.at) = (Some(at), track));
+        }
+    }
+
+    /// How the command at work sees the disk, for one who listens.
+    #[inline]
+    pub(crate) fn see(&mut self, model: &DriveModel) {
+        let Self { mechanism, log, .. } = self;
+        log.tell(|narrative| {
+            narrative.see(|at| (mechanism.media_ahead(model, at).epoch, mechanism.heads_at_work()));
+        });
+    }
+
     /// When the controller can turn to the next command: when the media work of this one is `done`, or, where several arms are
     /// at work at a time, when it is `decoded` and an arm is free.
     #[inline]
@@ -470,6 +489,7 @@ fn write_for(media: &Media<'_>, parts: &mut Parts, turn: &Turn) -> AnyTransfer {
 #[cold]
 fn after_flush(model: &DriveModel, parts: &mut Parts, turn: &Turn) -> Turn {
     let at = flush::flush(model, parts, turn.at);
+    parts.log.tell(|narrative| narrative.put_off = at);
     Turn { at, flush: turn.flush + (at - turn.at), ..*turn }
 }
 

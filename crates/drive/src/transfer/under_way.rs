@@ -52,5 +52,6 @@ pub(super) fn turn_later(parts: &mut Parts, turn: &Turn) -> Turn {
     } else {
         under_way.over(start, end, turn.at)
     };
+    parts.log.tell(|narrative| narrative.put_off = at);
     Turn { at, flush: turn.flush + (at - turn.at), ..*turn }
 }

@@ -56,6 +56,9 @@ impl Engine {
         if self.units[index].drive.may_have_acted(now) {
             self.tell_own_work(index, now);
         }
+        if self.telling.is_some() {
+            self.listen_to_command(index, &command);
+        }
         self.call_drive(index, now, |drive, effects| drive.submit(now, command, effects));
         true
     }

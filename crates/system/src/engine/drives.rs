@@ -33,6 +33,9 @@ impl Engine {
                 }
                 Effect::Done(mut outcome) => {
                     note_hold(self.buses[self.units[index].bus].timing(), &mut outcome);
+                    if self.telling.is_some() {
+                        self.hear_of_command(index, &outcome);
+                    }
                     let sub = outcome.id as usize;
                     // The bus was held for the command, too.
                     if let Some(hold) = self.units[index].command_hold {

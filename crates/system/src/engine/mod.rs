@@ -8,11 +8,13 @@ mod rebuilds;
 mod requests;
 mod rows;
 mod slots;
+mod telling;
 
 pub(crate) use ledger::{BusBook, BusUse, Ledger, UnitBook, UnitUse, Usage, book_alone, note_hold};
 pub(crate) use observe::Observer;
 pub(crate) use rebuilds::{RebuildUse, VolumeRepairs};
 pub(crate) use rows::{Finished, background, recalibration_interval, row};
+pub use telling::CommandTold;
 
 use std::sync::Arc;
 
@@ -33,6 +35,7 @@ use crate::system::System;
 use rebuilds::Rebuilds;
 use requests::{InFlight, Sender, SubRequest};
 use slots::Slots;
+use telling::Telling;
 
 /// What goes around the host's buffer cache: it has no data for it.
 const AROUND_CACHE: RequestFlags =
@@ -146,6 +149,8 @@ pub(crate) struct Engine {
     /// Room for the effects of layers, used again.
     effects: Vec<Vec<Effect>>,
     rebuilds: Rebuilds,
+    /// Where somebody wants to hear how commands go.
+    telling: Option<Box<Telling>>,
     /// Completions since they were last taken, and the users who waited for them.
     pub(crate) completed: Vec<(CompletionRow, Option<u32>)>,
     /// With a buffer cache: what the driver completed since it was last taken.
@@ -199,6 +204,7 @@ impl Engine {
             drive_effects: Vec::new(),
             effects: Vec::new(),
             rebuilds: Rebuilds::new(system),
+            telling: None,
             completed: Vec::new(),
             driver: Vec::new(),
             background: Vec::new(),

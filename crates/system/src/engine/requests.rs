@@ -27,10 +27,10 @@ pub(super) enum Sender {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct InFlight {
     /// Its number, or that of the driver's request where it comes from a layer.
-    id: u64,
+    pub(super) id: u64,
     request: Request,
     layer: usize,
-    sender: Sender,
+    pub(super) sender: Sender,
     /// When the layer got it.
     issued: Nanos,
     /// Sub-requests on their way.
@@ -51,11 +51,11 @@ impl InFlight {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SubRequest {
     layer: usize,
-    call: Option<usize>,
+    pub(super) call: Option<usize>,
     tag: usize,
     pub(super) unit: usize,
     pub(super) op: Op,
-    sent: Nanos,
+    pub(super) sent: Nanos,
     /// What it continues: its number among the paths.
     path: Option<usize>,
     /// Number of its outcome, once that is known.

@@ -6,6 +6,7 @@ mod events;
 mod paths;
 mod rests;
 mod serial;
+mod told;
 mod whole;
 
 use std::sync::atomic::{AtomicBool, Ordering};
