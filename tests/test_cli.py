@@ -284,6 +284,41 @@ def test_explain_tells_the_commands_of_a_request_to_an_array(tmp_path: Path) -> 
     ).out.replace("\n", " ")
 
 
+STANDBY = """{rated_rpm = 7200, idle_w = 5, seek_w = 10, rotation_w = 6, read_w = 9, write_w = 9, standby_w = 1, condition = [
+{name = "standby_z", after_s = 1, rpm = 0, watts = 1, enter = {time_s = 0.5, energy_j = 2}, recover = {time_s = 3, energy_j = 19}}]}"""
+
+
+def test_explain_tells_all_that_a_request_waits_for(tmp_path: Path) -> None:
+    """A buffered write wakes the drive; a read waits until it is awake, and the write on the media."""
+    drive, rows = tmp_path / "drive.toml", tmp_path / "rows.parquet"
+    drive.write_text(headstack("drives", "show", "nearline-24tb", "--toml").out)
+    trace = tmp_path / "requests.csv"
+    trace.write_text("time,op,lba,sectors\n0,R,0,8\n8000000000,W,4000000,8\n8020000000,R,9000000,8\n")
+    power = ("--set", "power=" + STANDBY.replace("\n", " "))
+    columns = ("--columns", "time:0:ns,op:1,offset:2:sectors,size:3:sectors")
+    headstack("simulate", drive, "--trace", trace, *columns, *power, "--out", rows, "--json")
+    told = headstack("explain", drive, *power, "--from", rows, "--id", "2", "--json").json()["requests"][-1]
+    waits = [(step["note"], step["end_ms"] - step["start_ms"]) for step in told["steps"] if step["label"] == "wait"]
+    (wake, waking), (destage, writing) = waits
+    assert "power condition" in wake
+    assert "destage" in destage
+    assert waking > 2900
+    assert writing < 30
+
+
+def test_explain_tells_what_a_cache_above_the_drive_fetched(tmp_path: Path) -> None:
+    rows = tmp_path / "rows.parquet"
+    headstack("simulate", "uda50-ra81", "--workload", "time-shared", "--requests", "300", "--out", rows, "--json")
+    table = pl.read_parquet(rows)
+    fetched = table.filter((pl.col("seek_ns") > 0) & (pl.col("op").cast(pl.String) == "read"))["id"]
+    kept = table.filter((pl.col("seek_ns") == 0) & (pl.col("overhead_ns") > 0))["id"]
+    labels = {step["label"] for step in explained("uda50-ra81", rows, int(fetched[3]))["steps"]}
+    assert {"seek", "rotation", "transfer"} <= labels
+    timeline = explained("uda50-ra81", rows, int(kept[3]))
+    assert timeline["place"] is None
+    assert [step["label"] for step in timeline["steps"]] == ["wait"]
+
+
 def test_explain_serves_the_flushes_of_a_run_too(tmp_path: Path) -> None:
     requests = ["0,W,1000,8,0,0", "1000000,W,0,0,0,32", "90000000,R,500000,8,0,0"]
     rows = simulated(tmp_path, "nearline-22tb", requests)

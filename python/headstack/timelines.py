@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 def title(timeline: Mapping[str, Any]) -> str:
     """Name a request."""
     which = f"request {timeline['id']}: " if "id" in timeline else ""
+    if timeline["sectors"] == 0:
+        return f"{which}flush"
     return f"{which}{timeline['op']} {timeline['sectors']} sectors at {timeline['lba']:,}"
 
 
@@ -32,7 +34,9 @@ def _way(timeline: Mapping[str, Any]) -> str:
     """Where on which drive it went."""
     place = timeline["place"]
     if place is None:
-        return "; no drive got a command for it"
+        return "; no drive got a command for it alone"
+    if timeline["sectors"] == 0:
+        return ""
     commands = timeline["commands"]
     drive = f", the last of {commands} commands on {timeline['drive']}" if commands > 1 else ""
     return f" to cylinder {place['cylinder']:,}, head {place['head']}, sector {place['sector']}{drive}"

@@ -80,7 +80,7 @@ impl Tail {
         let least = ((limit - NEAR) * STEPS) as usize;
         let few = |step: &usize| self.beyond(*step) <= HEAP * self.count as f64;
         let heap = || self.rise((begin.max(least)..split).filter(few), 0);
-        let rise = self.rise(split..end + 1, split).or_else(heap);
+        let rise = self.rise(split..=end, split).or_else(heap);
         Some(rise.map_or((split as f64 / STEPS).max(limit), |step| step as f64 / STEPS))
     }
 
@@ -206,7 +206,9 @@ mod tests {
         let mut tail = Tail::default();
         let mut all = more(&mut random);
         all.extend((0..5000).map(|_| law.sample(&mut random)));
-        all.iter().for_each(|&ms| tail.add(octaves(Nanos::from_ms(ms))));
+        for &ms in &all {
+            tail.add(octaves(Nanos::from_ms(ms)));
+        }
         tail.apart(tail.longest_gap()).map(|octaves| octaves.exp2() / 1e6)
     }
 

@@ -145,6 +145,11 @@ impl Drive {
         self.parts_mut().mechanism.keep_spans();
     }
 
+    /// Remembers what the mechanism does, so that [`Drive::story`] can tell all that a command waited for.
+    pub fn keep_diary(&mut self) {
+        self.parts_mut().mechanism.keep_diary();
+    }
+
     /// From when to when the mechanism worked, or is known to work, since this was asked last; nothing before
     /// [`Drive::keep_work`].
     #[inline]

@@ -62,11 +62,14 @@ impl Drive {
             Some(seen) => (seen.epoch, seen.heads),
             None => (mechanism.present_media(&model).epoch, mechanism.heads_at_work()),
         };
-        // Another arm than the one used last may have set out.
-        let from = narrative.from.filter(|_| !model.is_plain).unwrap_or(narrative.at);
+        let from = narrative.from.unwrap_or(narrative.at);
         let seen_by = heads_at_work(&model, heads);
-        let mut timeline =
-            Timeline { model: &model, epoch, from, since: outcome.submitted, seen_by, steps: Vec::new() };
+        let waits = (narrative.decoded, narrative.media_base);
+        let mut works: Vec<_> =
+            mechanism.diary().map(|diary| diary.between(waits.0, waits.1).collect()).unwrap_or_default();
+        works.sort_by_key(|&(_, from, _)| from);
+        let (model, since, steps) = (&*model, outcome.submitted, Vec::new());
+        let mut timeline = Timeline { model, epoch, from, since, seen_by, works, steps };
         timeline.tell(&narrative, outcome, op);
         Some(timeline.steps)
     }
@@ -81,6 +84,8 @@ struct Timeline<'a> {
     since: Nanos,
     /// The heads that the disk is seen from, where there is a choice of them.
     seen_by: Option<String>,
+    /// What the mechanism did while the command waited for it.
+    works: Vec<(Work, Nanos, Nanos)>,
     steps: Vec<Step>,
 }
 
@@ -90,15 +95,13 @@ impl Timeline<'_> {
         let turned = narrative.turned.unwrap_or(outcome.finish).clamp(self.since, outcome.finish);
         let ready = narrative.put_off.clamp(turned, outcome.finish);
         let decoded = narrative.decoded.clamp(ready, outcome.finish);
-        let note = "in the drive's queue, behind the commands before";
+        let note = "in the drive's queue";
         self.add("queue", self.since, turned, self.from, note.into());
         let note = "commands and cached writes before it have to be through first";
         self.add("wait", turned, ready, self.from, note.into());
         self.add("overhead", ready, decoded, self.from, "command decoded".into());
-        if narrative.media_base > narrative.decoded {
-            let note = waited_for(narrative.waited_for);
-            self.add("wait", narrative.decoded, narrative.media_base, self.from, note.into());
-        }
+        self.add("wait", decoded, narrative.room, self.from, "for room in the write cache".into());
+        self.wait_for_mechanism(narrative);
         let mut at = self.from;
         for (index, pass) in narrative.passes.iter().enumerate() {
             let track = (pass.extent.cylinder, pass.extent.head);
@@ -107,7 +110,7 @@ impl Timeline<'_> {
             let wait = if again {
                 "the whole physical sectors have been read; they come around again to be written".into()
             } else {
-                wait_note(pass, self.epoch.angle(pass.ready))
+                wait_note(self.model, pass, self.epoch.angle(pass.ready), op)
             };
             let wait = match &self.seen_by {
                 Some(heads) if index == 0 => format!("{heads}: {wait}"),
@@ -135,6 +138,7 @@ impl Timeline<'_> {
             at = kept.track.unwrap_or(at);
         }
         self.complete(outcome);
+        self.fill(outcome, decoded);
         self.steps.sort_by_key(|step| step.start);
     }
 
@@ -144,6 +148,33 @@ impl Timeline<'_> {
         let Some((at, track)) = done.map(|step| (step.end, (step.cylinder, step.head))).max() else { return };
         if finish - at <= outcome.phases.overhead {
             self.add("overhead", at, finish, track, "command completed".into());
+        }
+    }
+
+    /// A command is decoded, and the mechanism has something else to do: one thing after the other, as far as that is remembered.
+    fn wait_for_mechanism(&mut self, narrative: &Narrative) {
+        let (mut since, until) = (narrative.decoded, narrative.media_base);
+        let works = std::mem::take(&mut self.works);
+        for &(work, from, to) in &works {
+            self.add("wait", since, from, self.from, waited_for(narrative.waited_for).into());
+            self.add("wait", from.max(since), to, self.from, waited_for(work).into());
+            since = since.max(to);
+        }
+        self.add("wait", since, until, self.from, waited_for(narrative.waited_for).into());
+    }
+
+    /// A command that neither the media nor the bus had part in is all overhead behind its decoding.
+    fn fill(&mut self, outcome: &Outcome, decoded: Nanos) {
+        let told_until = self.steps.iter().map(|step| step.end).max().unwrap_or(self.since);
+        if told_until <= decoded {
+            let (label, note) = match outcome.ended {
+                Some(_) => ("wait", "until its time was up"),
+                None if outcome.phases.overhead > Nanos::ZERO => {
+                    ("overhead", "command decoded and completed")
+                }
+                None => ("wait", "the constant time of the drive"),
+            };
+            self.add(label, told_until, outcome.finish, self.from, note.into());
         }
     }
 
@@ -207,7 +238,18 @@ fn heads_at_work(model: &DriveModel, index: usize) -> Option<String> {
 }
 
 /// Which sector was under the head on arrival, and whether the wanted one was just missed.
-fn wait_note(pass: &Pass, on_arrival: Angle) -> String {
+fn wait_note(model: &DriveModel, pass: &Pass, on_arrival: Angle, op: Op) -> String {
+    let turns = (pass.start - pass.ready).0 / model.revolution().0.max(1);
+    if turns > 0 {
+        let why = match op {
+            _ if model.spec().soft_errors.is_some() => {
+                "sectors were tried again, or their data were not there in time"
+            }
+            Op::Read => "there was no room in the buffer for the data, or they were read again",
+            Op::Write => "the data from the host had not come",
+        };
+        return format!("{turns} full revolutions and a part: {why}");
+    }
     let width = pass.extent.slot_width.0.max(1);
     let first = pass.extent.slot_start(pass.offset);
     let to_go = on_arrival.until(first).0 / width;

@@ -2,13 +2,13 @@
 
 use crate::convert::{operation, word};
 use crate::error::{Error, guarded};
-use crate::range::{Device, InstantNs, LbaNumber, SectorsIfAny, Seed};
+use crate::range::{Device, InstantNs, LbaNumber, Marks, SectorsIfAny, Seed};
 use crate::results::{self, Typed, typed};
 use crate::run::replay_named;
 use crate::system::System;
 use headstack_drive::Step;
 use headstack_drive::command::{CacheResult, Phases};
-use headstack_system::{AtOneInstant, CommandTold, Narrator, Told};
+use headstack_system::{AtOneInstant, CommandTold, CompletionRow, Narrator, SystemError, Told};
 use headstack_trace::Request;
 use headstack_units::{Lba, Nanos, RequestFlags};
 use pyo3::prelude::*;
@@ -25,7 +25,7 @@ type Wanted = (
     Device,
     LbaNumber,
     SectorsIfAny,
-    u16,
+    Marks,
     bool,
 );
 
@@ -58,7 +58,7 @@ pub(crate) fn explain<'py>(
 /// Serves the requests.
 fn serve(mut narrator: Narrator, requests: &[Wanted], gap: Nanos) -> Result<Vec<Told>, Error> {
     for (arrival, start, measured_finish, op, device, lba, sectors, flags, is_wanted) in requests {
-        let flags = RequestFlags(*flags);
+        let flags = RequestFlags(flags.0);
         if sectors.0 == 0 && !flags.contains(RequestFlags::FLUSH) {
             return Err(Error::Input("`sectors` cannot be 0, but for a flush".into(), None));
         }
@@ -70,9 +70,20 @@ fn serve(mut narrator: Narrator, requests: &[Wanted], gap: Nanos) -> Result<Vec<
         (request.device, request.flags) = (device.0, flags);
         let known = |at: &Option<InstantNs>| at.as_ref().map_or(Nanos::MAX, |at| Nanos(at.0));
         (request.start, request.finish) = (known(start), known(measured_finish));
-        narrator.serve(request, *is_wanted)?;
+        narrator.serve(request, *is_wanted).map_err(without_options)?;
     }
     Ok(narrator.finish())
+}
+
+/// The hints of runs name options that are none here.
+fn without_options(error: SystemError) -> Error {
+    match error {
+        SystemError::Request { id, problem, .. } => Error::input(
+            format!("request {id} {problem}"),
+            "`headstack drives show NAME` tells how large a drive is",
+        ),
+        other => other.into(),
+    }
 }
 
 /// A request and all its commands as one timeline.
@@ -95,7 +106,7 @@ fn timeline(system: &headstack_system::System, told: &Told) -> Value {
         steps.extend(command.steps.iter().map(|step| (step.start, step_value(step, drive))));
     }
     steps.sort_by_key(|&(start, _)| start);
-    let steps: Vec<Value> = steps.into_iter().map(|(_, step)| step).collect();
+    let steps = with_waits(row, steps, told.commands.is_empty());
     json!({
         "position": row.id,
         "op": word(row.op),
@@ -114,6 +125,41 @@ fn timeline(system: &headstack_system::System, told: &Told) -> Value {
         "queued_in_host_ms": row.start.saturating_sub(row.arrival).as_ms(),
         "steps": steps,
     })
+}
+
+/// What of the request's time is in no step: it was with the host or an array.
+fn with_waits(row: &CompletionRow, steps: Vec<(Nanos, Value)>, is_without_commands: bool) -> Vec<Value> {
+    let note = if is_without_commands {
+        "with a cache above the drives, which had the data or was about to get them"
+    } else {
+        "in the host or the array, behind other requests or for a copy of the data"
+    };
+    let wait = |track: Option<&Value>, since: Nanos, until: Nanos| {
+        let of_track = |key: &str| track.map_or(json!(0), |step| step[key].clone());
+        json!({
+            "label": "wait",
+            "start_ms": since.as_ms(),
+            "end_ms": until.as_ms(),
+            "cylinder": of_track("cylinder"),
+            "head": of_track("head"),
+            "start_revolutions": of_track("end_revolutions"),
+            "end_revolutions": of_track("end_revolutions"),
+            "note": note,
+        })
+    };
+    let (mut all, mut told_until): (Vec<Value>, Nanos) = (Vec::new(), row.arrival);
+    for (start, step) in steps {
+        if start > told_until && told_until < row.finish {
+            all.push(wait(all.last(), told_until, start.min(row.finish)));
+        }
+        let end = Nanos::from_ms(step["end_ms"].as_f64().unwrap_or_default());
+        told_until = told_until.max(end);
+        all.push(step);
+    }
+    if row.finish > told_until {
+        all.push(wait(all.last(), told_until, row.finish));
+    }
+    all
 }
 
 /// The time until a drive got a command, if it took any.

@@ -83,6 +83,7 @@ numbers! {
     SectorBytes(u32) "sector_bytes": 1 ..= 1 << 24;
     SectorCount(u32) "sectors": 1 ..= u32::MAX;
     SectorsIfAny(u32) "sectors of a request": 0 ..= u32::MAX;
+    Marks(u16) "flags of a request": 0 ..= u16::MAX;
     Seed(u64) "seed": 0 ..= u64::MAX;
     StartPercent(f64) "start_percent": 0 ..= 100.0;
     Threads(usize) "threads": 1 ..= 65_536;
@@ -128,4 +129,4 @@ macro_rules! whole {
         })*
     };
 }
-whole!(u32 u64 usize i64);
+whole!(u16 u32 u64 usize i64);

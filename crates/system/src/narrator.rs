@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use headstack_drive::Rebase;
+use headstack_drive::command::{Busy, CacheResult};
 use headstack_trace::Request;
 use headstack_units::Nanos;
 
@@ -49,10 +50,11 @@ pub struct Narrator {
 impl Narrator {
     /// A system at rest at time 0, as a run with this replay and seed begins.
     pub fn new(system: &Arc<System>, seed: u64, replay: Replay, at_one_instant: AtOneInstant) -> Self {
-        let engine = match replay {
+        let mut engine = match replay {
             Replay::Open => Engine::new(system, seed),
             Replay::Closed | Replay::Measured => Engine::without_cpu(system, seed),
         };
+        engine.keep_diaries();
         Self {
             engine,
             replay,
@@ -98,8 +100,7 @@ impl Narrator {
         }
         self.rows.sort_by_key(|row| row.id);
         let commands = &self.commands;
-        let of = |id: u64| commands.iter().filter(move |told| told.requests.contains(&id)).cloned().collect();
-        self.rows.iter().map(|&row| Told { row, commands: of(row.id) }).collect()
+        self.rows.iter().map(|&row| Told { row, commands: commands_of(&row, commands) }).collect()
     }
 
     fn arrive(&mut self, request: Request) -> Result<(), SystemError> {
@@ -160,4 +161,16 @@ impl Narrator {
             self.commands.extend(self.engine.take_told());
         }
     }
+}
+
+/// The commands of a request; where a cache sent for its data by itself, the one that brought them.
+fn commands_of(row: &CompletionRow, told: &[CommandTold]) -> Vec<CommandTold> {
+    let own: Vec<_> = told.iter().filter(|told| told.requests.contains(&row.id)).cloned().collect();
+    if !own.is_empty() || row.cache == CacheResult::Hit && row.busy == Busy::default() {
+        return own;
+    }
+    let brought = |told: &&CommandTold| {
+        told.requests.is_empty() && (told.drive, told.outcome.submitted) == (row.drive, row.start)
+    };
+    told.iter().filter(brought).take(1).cloned().collect()
 }

@@ -13,8 +13,8 @@ mod timeline;
 pub(crate) use arms::{Other, Rests};
 pub(crate) use media::{Media, Still};
 pub(crate) use pass::{Arm, Pass};
-pub(crate) use timeline::Span;
 pub use timeline::{BusyTimes, Worked};
+pub(crate) use timeline::{Diary, Span};
 
 use crate::command::Work;
 use crate::mechanics::{Spindle, hash};
@@ -47,6 +47,8 @@ pub(crate) struct Mechanism {
     /// So many of them have been told, and make room when the next comes.
     told_spans: usize,
     keeps_spans: bool,
+    /// Kept where somebody asks what commands waited for.
+    diary: Option<Box<Diary>>,
     /// Draws of the uniform rotational delay so far, and their seed.
     draws: u64,
     seed: u64,
@@ -114,6 +116,7 @@ impl Mechanism {
             spans: Vec::new(),
             told_spans: 0,
             keeps_spans: false,
+            diary: None,
             draws: 0,
             seed,
             retries: Retries::new(seed),
@@ -133,6 +136,7 @@ impl Mechanism {
             spans: _,
             told_spans: _,
             keeps_spans: _,
+            diary: _,
             draws,
             seed,
             retries,
@@ -425,6 +429,9 @@ impl Mechanism {
     fn note(&mut self, work: Work, from: Nanos, to: Nanos, moved: (u32, u32)) {
         self.busy.add(work, to.saturating_sub(from));
         if self.keeps_spans {
+            if let Some(diary) = &mut self.diary {
+                diary.note(work, from, to);
+            }
             if self.told_spans == self.spans.len() {
                 self.spans.clear();
                 self.told_spans = 0;
@@ -436,6 +443,17 @@ impl Mechanism {
     /// Keeps from when to when it works, for [`Mechanism::take_spans`] and [`Mechanism::take_rests`].
     pub(crate) fn keep_spans(&mut self) {
         self.keeps_spans = true;
+    }
+
+    /// Remembers what it does, too, for [`Mechanism::diary`].
+    pub(crate) fn keep_diary(&mut self) {
+        self.keeps_spans = true;
+        self.diary.get_or_insert_default();
+    }
+
+    /// What it did last, if that is kept.
+    pub(crate) fn diary(&self) -> Option<&Diary> {
+        self.diary.as_deref()
     }
 
     /// From when to when it worked, or is known to work, since this was asked last; nothing where that is not kept.

@@ -3,6 +3,7 @@
 
 use crate::command::Work;
 use headstack_units::Nanos;
+use std::collections::VecDeque;
 
 /// The mechanism at work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -46,5 +47,28 @@ impl BusyTimes {
     #[inline]
     pub(super) fn add(&mut self, work: Work, time: Nanos) {
         self.0[work as usize] += time;
+    }
+}
+
+/// What it did last, for one who wants to know what a command waited for.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Diary(VecDeque<(Work, Nanos, Nanos)>);
+
+impl Diary {
+    /// So many works are remembered.
+    const LENGTH: usize = 256;
+
+    #[cold]
+    pub(super) fn note(&mut self, work: Work, from: Nanos, to: Nanos) {
+        if self.0.len() == Self::LENGTH {
+            self.0.pop_front();
+        }
+        self.0.push_back((work, from, to));
+    }
+
+    /// The works that reach into the time from `from` to `to`, cut to it.
+    pub(crate) fn between(&self, from: Nanos, to: Nanos) -> impl Iterator<Item = (Work, Nanos, Nanos)> + '_ {
+        let cut = self.0.iter().map(move |&(work, begin, end)| (work, begin.max(from), end.min(to)));
+        cut.filter(|(_, begin, end)| begin < end)
     }
 }

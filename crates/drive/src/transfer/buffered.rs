@@ -52,6 +52,7 @@ impl Buffered {
         parts.log.tell(|narrative| {
             narrative.decoded = decoded;
             narrative.media_base = decoded;
+            narrative.room = from;
         });
     }
 

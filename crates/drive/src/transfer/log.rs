@@ -15,6 +15,8 @@ pub(crate) struct Narrative {
     pub(crate) put_off: Nanos,
     /// The command is decoded as far as the arm is concerned.
     pub(crate) decoded: Nanos,
+    /// There was room in the write cache.
+    pub(crate) room: Nanos,
     /// The mechanism turned to it, after this work.
     pub(crate) media_base: Nanos,
     pub(crate) waited_for: Work,

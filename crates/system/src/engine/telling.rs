@@ -12,7 +12,7 @@ use super::requests::Sender;
 /// A command of a drive, and what happened on its way.
 #[derive(Clone, Debug)]
 pub struct CommandTold {
-    /// The requests it was for: several, where the driver joined their commands.
+    /// The requests it was for: several, where the driver joined their commands; none, where a layer sent it by itself.
     pub requests: Vec<u64>,
     /// The drive.
     pub drive: u32,
@@ -36,6 +36,11 @@ pub(super) struct Telling {
 }
 
 impl Engine {
+    /// Drives remember what their mechanisms do.
+    pub(crate) fn keep_diaries(&mut self) {
+        self.units.iter_mut().for_each(|unit| unit.drive.keep_diary());
+    }
+
     /// Listens to the commands of a request that is yet to come.
     pub(crate) fn listen(&mut self, id: u64) {
         self.telling.get_or_insert_default().wanted.insert(id);
@@ -52,8 +57,9 @@ impl Engine {
         let requests = self.requests_of(command.id as usize);
         let sent = self.subs[command.id as usize].sent;
         let Some(telling) = &mut self.telling else { return };
+        let is_of_a_layer = requests.is_empty();
         let requests: Vec<u64> = requests.into_iter().filter(|id| telling.wanted.contains(id)).collect();
-        if requests.is_empty() {
+        if requests.is_empty() && !is_of_a_layer {
             return;
         }
         self.units[unit].drive.listen(command.id);
