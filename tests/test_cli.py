@@ -311,7 +311,7 @@ def test_explain_tells_what_a_cache_above_the_drive_fetched(tmp_path: Path) -> N
     headstack("simulate", "uda50-ra81", "--workload", "time-shared", "--requests", "300", "--out", rows, "--json")
     table = pl.read_parquet(rows)
     fetched = table.filter((pl.col("seek_ns") > 0) & (pl.col("op").cast(pl.String) == "read"))["id"]
-    kept = table.filter((pl.col("seek_ns") == 0) & (pl.col("overhead_ns") > 0))["id"]
+    kept = table.filter(pl.col("overhead_ns") == pl.col("finish_ns") - pl.col("arrival_ns"))["id"]
     labels = {step["label"] for step in explained("uda50-ra81", rows, int(fetched[3]))["steps"]}
     assert {"seek", "rotation", "transfer"} <= labels
     timeline = explained("uda50-ra81", rows, int(kept[3]))
