@@ -42,7 +42,7 @@ def test_a_short_skew_is_a_warning_that_names_zone_cost_and_cure(tmp_path: Path)
     path = short_skews(tmp_path)
     outcome = command("drives", "check", path)
     assert outcome.code == 0
-    assert "is sound, with 1 warning" in outcome.out
+    assert "is sound, with 1 warning" in " ".join(outcome.out.split())
     text = " ".join(outcome.err.split())
     assert text.startswith(f"warning: {path}: `layout.zone.N.cylinder_skew_sectors`: zone 0: ")
     # 200 of 4,576 sectors, and 0.28 + 0.0191 + 0.1 ms.
@@ -76,7 +76,7 @@ def test_a_write_cache_larger_than_the_memory_is_a_warning(tmp_path: Path) -> No
     path.write_text(text.replace("size_kib = 98_304.0", "size_kib = 300_000.0"))
     outcome = command("drives", "check", path)
     assert outcome.code == 0
-    assert "is sound, with 1 warning" in outcome.out
+    assert "is sound, with 1 warning" in " ".join(outcome.out.split())
     said = " ".join(outcome.err.split())
     assert said.startswith(f"warning: {path}: `write_policy.write-back.size_kib`: 300000 KiB are more than")
     assert "`buffer.size_kib`, 262144 KiB" in said
@@ -105,7 +105,7 @@ def test_a_value_that_no_drive_has_is_a_warning(change: str, said: str, tmp_path
     path.write_text(command("drives", "show", "nearline-18tb", "--toml", "--set", change).out)
     checked = command("drives", "check", path)
     assert said in checked.err
-    assert "is sound, with " in checked.out
+    assert "is sound, with " in " ".join(checked.out.split())
     # Said of a file as of an option, and once for all drives of an array.
     assert said in command("simulate", path, "--workload", "thesis-4ms", "--requests", "20").err
     array = command("simulate", "raid5-4x-cheetah-9lp", "--workload", "thesis-4ms", "--requests", "20",

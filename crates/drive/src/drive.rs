@@ -145,7 +145,7 @@ impl Drive {
         self.parts_mut().mechanism.keep_spans();
     }
 
-    /// Remembers what the mechanism does, so that [`Drive::story`] can tell all that a command waited for.
+    /// Remembers what the mechanism does, so that [`Drive::timeline`] can tell all that a command waited for.
     pub fn keep_diary(&mut self) {
         self.parts_mut().mechanism.keep_diary();
     }

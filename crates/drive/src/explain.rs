@@ -43,18 +43,18 @@ impl Drive {
         let outcome = self.serve(at, command, bus, &mut background);
         let model = std::sync::Arc::clone(self.model());
         self.parts_mut().see(&model);
-        let steps = self.story(&outcome, command.op).unwrap_or_default();
+        let steps = self.timeline(&outcome, command.op).unwrap_or_default();
         (outcome, steps)
     }
 
-    /// Listens to the next command of this number, for [`Drive::story`].
+    /// Listens to the next command of this number, for [`Drive::timeline`].
     pub fn listen(&mut self, id: u64) {
         self.parts_mut().log.listen(id);
     }
 
     /// How a command went that was listened to, once it is announced as done: step by step, in the order of time. `None` if nobody
     /// listened.
-    pub fn story(&mut self, outcome: &Outcome, op: Op) -> Option<Vec<Step>> {
+    pub fn timeline(&mut self, outcome: &Outcome, op: Op) -> Option<Vec<Step>> {
         let narrative = self.parts_mut().log.heard(outcome.id)?;
         let model = std::sync::Arc::clone(self.model());
         let mechanism = &self.parts().mechanism;
@@ -248,7 +248,8 @@ fn wait_note(model: &DriveModel, pass: &Pass, on_arrival: Angle, op: Op) -> Stri
             Op::Read => "there was no room in the buffer for the data, or they were read again",
             Op::Write => "the data from the host had not come",
         };
-        return format!("{turns} full revolutions and a part: {why}");
+        let revolutions = if turns == 1 { "revolution" } else { "revolutions" };
+        return format!("{turns} full {revolutions} and a part: {why}");
     }
     let width = pass.extent.slot_width.0.max(1);
     let first = pass.extent.slot_start(pass.offset);
@@ -258,7 +259,7 @@ fn wait_note(model: &DriveModel, pass: &Pass, on_arrival: Angle, op: Op) -> Stri
     if passed < to_go && passed < 4 {
         format!("the first sector had just passed, {ago} sectors ago; almost a full revolution")
     } else if passed < to_go {
-        format!("the first sector was missed by {ago} sectors: {to_go} more before it comes around")
+        format!("the first sector was missed by {ago}: {to_go} sectors to go")
     } else {
         format!("{to_go} sectors to go before the first one comes")
     }

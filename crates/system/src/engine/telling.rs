@@ -77,7 +77,7 @@ impl Engine {
         let is_it = |(at, told): &(usize, CommandTold)| (*at, told.command.id) == (unit, outcome.id);
         let Some(index) = telling.under_way.iter().position(is_it) else { return };
         let (_, mut told) = telling.under_way.swap_remove(index);
-        told.steps = self.units[unit].drive.story(outcome, told.command.op).unwrap_or_default();
+        told.steps = self.units[unit].drive.timeline(outcome, told.command.op).unwrap_or_default();
         told.outcome = *outcome;
         telling.told.push(told);
     }
