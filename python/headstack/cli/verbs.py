@@ -79,7 +79,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "simulate": (
         "headstack simulate hp-97560 --workload unix-like --report run.html",
         "headstack simulate cheetah-9lp --trace examples/sample.csv --fit-lba wrap --out cheetah.parquet",
-        "headstack simulate hp-97560 --workload unix-like --scheduler c-look --out run.parquet",
+        "headstack simulate hp-97560 --workload unix-like --out run.parquet",
     ),
     "validate": (
         "headstack validate hp-97560 --trace examples/sample.csv --report scores.html",
