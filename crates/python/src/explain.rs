@@ -106,7 +106,7 @@ fn timeline(system: &headstack_system::System, told: &Told) -> Value {
         steps.extend(command.steps.iter().map(|step| (step.start, step_value(step, drive))));
     }
     steps.sort_by_key(|&(start, _)| start);
-    let steps = with_waits(row, steps, told.commands.is_empty());
+    let steps = with_waits(row, steps, rotation_ms);
     json!({
         "position": row.id,
         "op": word(row.op),
@@ -128,22 +128,24 @@ fn timeline(system: &headstack_system::System, told: &Told) -> Value {
 }
 
 /// What of the request's time is in no step: it was with the host or an array.
-fn with_waits(row: &CompletionRow, steps: Vec<(Nanos, Value)>, is_without_commands: bool) -> Vec<Value> {
-    let note = if is_without_commands {
+fn with_waits(row: &CompletionRow, steps: Vec<(Nanos, Value)>, rotation_ms: f64) -> Vec<Value> {
+    let note = if steps.is_empty() {
         "with a cache above the drives, which had the data or was about to get them"
     } else {
         "in the host or the array, behind other requests or for a copy of the data"
     };
     let wait = |track: Option<&Value>, since: Nanos, until: Nanos| {
         let of_track = |key: &str| track.map_or(json!(0), |step| step[key].clone());
+        let angle = of_track("end_revolutions").as_f64().unwrap_or_default();
+        let turned = until.saturating_sub(since).as_ms() / rotation_ms;
         json!({
             "label": "wait",
             "start_ms": since.as_ms(),
             "end_ms": until.as_ms(),
             "cylinder": of_track("cylinder"),
             "head": of_track("head"),
-            "start_revolutions": of_track("end_revolutions"),
-            "end_revolutions": of_track("end_revolutions"),
+            "start_revolutions": angle,
+            "end_revolutions": (angle + turned).rem_euclid(1.0),
             "note": note,
         })
     };

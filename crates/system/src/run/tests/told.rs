@@ -33,7 +33,6 @@ fn check_told(told: &[Told], rows: &[CompletionRow]) -> Result<(), TestCaseError
         for command in &told.commands {
             let mut told_until = command.outcome.submitted;
             for step in &command.steps {
-                prop_assert!(step.start <= told_until.max(command.outcome.finish), "{:?}", command);
                 if step.start <= told_until {
                     told_until = told_until.max(step.end);
                 }
