@@ -213,6 +213,43 @@ def test_a_measurement_answers_first() -> None:
     assert f"{found.found['heads']:.0f} heads" in answer(page)
 
 
+def tiles(page: str) -> dict[str, tuple[str, str]]:
+    """The key numbers of a page by their labels: what they are, and what stands below."""
+    words = [re.sub(r"<[^>]+>", "\n", part).split("\n") for part in page.split('<div class="number">')[1:]]
+    shown = [[word.strip() for word in each if word.strip()] for each in words]
+    return {each[0]: (each[1], each[2] if len(each) > 2 else "") for each in shown}
+
+
+def test_tiles_of_a_measurement_keep_reads_and_writes_apart() -> None:
+    record = headstack.measure.run("sim:hp-c2247a", ["rotation", "tracks", "zones", "switches"])
+    values, shown = record.found, tiles(measurement_page(record).html())
+    for label, read, write in (
+        ("minimum time to media", "mtm_read_ms", "mtm_ms"),
+        ("head switch", "head_switch_ms", "write_head_switch_ms"),
+        ("cylinder switch", "cylinder_switch_ms", "write_cylinder_switch_ms"),
+    ):
+        amounts = {each["name"]: each["value"] for each in values["parameters"]}
+        assert shown[label] == (f"{amounts[read]:.3f} / {amounts[write]:.3f}", "ms, reads / writes")
+    first, last = values["zones"][0], values["zones"][-1]
+    assert shown["sectors per track"] == (
+        f"{first['sectors_per_track']} … {last['sectors_per_track']}",
+        f"sectors, {len(values['zones'])} zones",
+    )
+    assert f"{len(values['zones'])} zones" in answer(measurement_page(record).html())
+
+
+def test_what_reads_and_writes_share_is_told_once() -> None:
+    shown = tiles(measurement_page(headstack.measure.run("sim:mock-disk", ["rotation", "tracks", "switches"])).html())
+    assert shown["cylinder switch"][1] == "ms, reads and writes"
+    assert "/" not in shown["cylinder switch"][0]
+
+
+def test_a_zone_that_nobody_looked_beyond_is_not_told_as_all_of_the_device() -> None:
+    page = measurement_page(headstack.measure.run("sim:hp-c2247a", ["rotation", "tracks"])).html()
+    assert "zone" not in tiles(page)["sectors per track"][1]
+    assert page.count("the first zone is taken for the whole device") == 2
+
+
 def test_notebooks_show_tables(tmp_path: Path, ascii_trace: Path) -> None:
     shown = headstack.Drive("hp-97560")._repr_html_()  # pyright: ignore[reportAttributeAccessIssue]
     assert "4,002 rpm" in shown

@@ -89,6 +89,8 @@ def parameter_rows(values: Mapping[str, Any]) -> list[list[str]]:
     for each in values["parameters"]:
         ci95 = each["ci95"]
         parts = [each["method"], each["note"]]
+        if each["name"] in {"zones", "cylinders"} and not has_zones(values):
+            parts = ["the first zone is taken for the whole device: the probe `zones` was not run"]
         if each["value"] is not None and (each["lower"] is not None or each["upper"] is not None):
             parts.append(f"it lies within {_written(each['lower'] or 0.0, None)} … {_written(each['upper'], None)}")
         said = [part for part in parts if part]
@@ -96,6 +98,19 @@ def parameter_rows(values: Mapping[str, Any]) -> list[list[str]]:
         width = _width(ci95)
         rows.append([name(each["name"]), amount(each), width, each["unit"], how])
     return rows
+
+
+def has_zones(values: Mapping[str, Any]) -> bool:
+    """Whether the probe that looks for zones was run; without it the first zone stands for the whole device."""
+    return bool(values["zones"]) and "zones" in values["finished"]
+
+
+def sectors_of_tracks(values: Mapping[str, Any]) -> str:
+    """How many sectors tracks have, from the outermost zone to the innermost."""
+    zones = [number(zone["sectors_per_track"]) for zone in values["zones"]]
+    if not zones:
+        return number(values["sectors_per_track"], 0)
+    return zones[0] if len(set(zones)) == 1 else f"{zones[0]} … {zones[-1]}"
 
 
 def _width(ci95: float | None) -> str:

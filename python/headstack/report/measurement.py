@@ -10,11 +10,12 @@ from headstack.counted import plural
 from headstack.report.findings import (
     amount,
     bandwidth_rows,
+    has_zones,
     naive_rows,
-    name,
     parameter_rows,
     replay_rows,
     replay_warnings,
+    sectors_of_tracks,
     zone_rows,
 )
 from headstack.report.page import Number, Page, Section
@@ -26,15 +27,15 @@ if TYPE_CHECKING:
     from headstack.measure import Measurement
     from headstack.results.measurements import StreamPoint
 
-KEY_NUMBERS = (
-    "rotation_ms",
-    "sectors_per_track",
-    "heads",
-    "mtm_ms",
-    "head_switch_ms",
-    "cylinder_switch_ms",
-    "seek_longest_ms",
+KEY_NUMBERS: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
+    ("time of a revolution", (("", "rotation_ms"),)),
+    ("heads", (("", "heads"),)),
+    ("minimum time to media", (("reads", "mtm_read_ms"), ("writes", "mtm_ms"))),
+    ("head switch", (("reads", "head_switch_ms"), ("writes", "write_head_switch_ms"))),
+    ("cylinder switch", (("reads", "cylinder_switch_ms"), ("writes", "write_cylinder_switch_ms"))),
+    ("longest seek measured", (("", "seek_longest_ms"),)),
 )
+"""Tiles, and the values that they show: of reads and of writes where these may differ."""
 SKIPPIES = {
     "skippy-write": ("Skippy: writes with growing steps", False),
     "skippy-read": ("Skippy: reads with growing steps", True),
@@ -102,12 +103,15 @@ def _answer(values: Mapping[str, Any]) -> str:
     """What was found, in a sentence."""
     if values["rotating"] is False:
         return "Nothing here turns: the device is not a disk drive, or something before it hides that."
-    known = [
-        ("rotation_ms", "one revolution takes {} ms", 3),
-        ("sectors_per_track", "a track has {} sectors", 0),
-        ("heads", "there are {} heads", 0),
-    ]
-    parts = [text.format(number(values[key], digits)) for key, text, digits in known if values.get(key) is not None]
+    parts = []
+    if values.get("rotation_ms") is not None:
+        parts.append(f"one revolution takes {number(values['rotation_ms'], 3)} ms")
+    if values.get("sectors_per_track") is not None:
+        sectors = sectors_of_tracks(values)
+        in_zones = f"tracks have {sectors} sectors, in {len(values['zones'])} zones"
+        parts.append(in_zones if has_zones(values) and len(values["zones"]) > 1 else f"a track has {sectors} sectors")
+    if values.get("heads") is not None:
+        parts.append(f"there are {number(values['heads'], 0)} heads")
     if not parts and values["scan"] is not None:
         parts = [values["scan"]["verdict"]]
     if not parts and values["stream"] is not None:
@@ -130,18 +134,34 @@ def _fastest(points: list[StreamPoint]) -> list[str]:
 
 def _numbers(values: Mapping[str, Any]) -> list[Number]:
     parameters = {each["name"]: each for each in values["parameters"]}
-    numbers = []
-    for key in KEY_NUMBERS:
-        if key in parameters:
-            each = parameters[key]
-            detail = "bound: hidden by the overhead" if each["value"] is None else each["unit"]
-            label = name(key).split(",")[0]
-            numbers.append(Number(label, amount(each, most_digits=3), detail))
+    numbers = [
+        Number(label, *_tile([(of, parameters[key]) for of, key in keys if key in parameters]))
+        for label, keys in KEY_NUMBERS
+        if any(key in parameters for _, key in keys)
+    ]
+    if "sectors_per_track" in parameters:
+        zones = f", {plural(len(values['zones']), 'zone')}" if has_zones(values) else ""
+        numbers.insert(1, Number("sectors per track", sectors_of_tracks(values), f"sectors{zones}"))
     if values["bandwidth"] is not None:
         bandwidth = values["bandwidth"]
         speeds = f"{bandwidth['outer_mib_per_s']:.2f} → {bandwidth['inner_mib_per_s']:.2f}"
         numbers.append(Number("bandwidth, outer to inner", speeds, "MiB/s"))
     return numbers
+
+
+def _tile(shown: list[tuple[str, Mapping[str, Any]]]) -> tuple[str, str]:
+    """A value and what stands below it: one for reads and writes if they are alike, else both, and which is which."""
+    amounts = [amount(each, most_digits=3) for _, each in shown]
+    notes = [each["unit"] for _, each in shown[:1] if each["unit"]]
+    if kinds := [of for of, _ in shown if of]:
+        alike = len(kinds) > 1 and len(set(amounts)) == 1
+        notes.append(" and ".join(kinds) if alike else " / ".join(kinds))
+        amounts = amounts[:1] if alike else amounts
+    hidden = [of for of, each in shown if each["value"] is None]
+    if hidden:
+        which = f"{hidden[0]} are a bound" if any(hidden) and len(shown) > len(hidden) else "a bound"
+        notes.append(f"{which}, hidden by the overhead")
+    return " / ".join(amounts), ", ".join(notes)
 
 
 def _demerits(replay: Mapping[str, Any] | None) -> list[Number]:
