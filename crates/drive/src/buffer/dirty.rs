@@ -116,8 +116,8 @@ impl Dirty {
         })
     }
 
-    /// Whether all of `start..end` is held.
-    #[inline]
+    /// Whether all of `start..end` is held. Few commands find anything dirty: the search is not to be put where they pass.
+    #[inline(never)]
     pub(crate) fn covers(&self, start: u64, end: u64) -> bool {
         let is_held = || self.runs.range(..=start).next_back().is_some_and(|(_, run)| end <= run.end);
         !self.is_empty() && (start >= end || is_held())

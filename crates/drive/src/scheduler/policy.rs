@@ -238,6 +238,12 @@ impl Policy {
         self.kind == Kind::Ncq
     }
 
+    /// Whether a command that waits alone is simply the next: the policy neither puts its choice off nor asks what continues a
+    /// command or a stream.
+    pub(super) fn leaves_one_alone(&self) -> bool {
+        !self.puts_choices_off() && self.sequential_first.is_none() && self.concatenate_kib.is_none()
+    }
+
     /// First come, first served, and nothing else.
     pub fn is_fcfs(&self) -> bool {
         self.kind == Kind::Fcfs

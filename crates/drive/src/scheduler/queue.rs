@@ -18,6 +18,9 @@ use std::collections::{BTreeMap, VecDeque};
 pub struct Queue {
     policy: Policy,
     knowledge: Knowledge,
+    /// One command alone, where it makes no difference to the policy: nothing is ordered before there are two.
+    alone: Option<Waiting>,
+    may_be_alone: bool,
     slots: Slots,
     /// One for each class of commands, the first served first.
     orders: Vec<AnyOrder>,
@@ -95,6 +98,8 @@ impl Queue {
         let knowledge = if policy.kind == Kind::Fcfs { knowledge.forgotten() } else { knowledge };
         let order = AnyOrder::new(policy.kind, policy.value, knowledge.extent());
         Self {
+            alone: None,
+            may_be_alone: policy.leaves_one_alone(),
             slots: Slots::default(),
             orders: vec![order; policy.classes()],
             by_age: policy.age_limit.or(policy.sequential_first).map(|_| BTreeMap::new()),
@@ -119,7 +124,7 @@ impl Queue {
 
     /// The same, of which writes can be taken out that it has not chosen, if they `are_kept` by themselves.
     pub(crate) fn with_writes(self, are_kept: bool) -> Self {
-        Self { writes: are_kept.then(BTreeMap::new), ..self }
+        Self { writes: are_kept.then(BTreeMap::new), may_be_alone: self.may_be_alone && !are_kept, ..self }
     }
 
     /// The policy.
@@ -129,13 +134,20 @@ impl Queue {
 
     /// The reads among which the scheduler chooses: first address, and one after the last.
     pub(crate) fn reads(&self) -> impl Iterator<Item = (u64, u64)> + Clone + '_ {
-        let reads = self.slots.iter().filter(|waiting| waiting.command.op == Op::Read);
+        let waiting = self.alone.iter().chain(self.slots.iter());
+        let reads = waiting.filter(|waiting| waiting.command.op == Op::Read);
         reads.map(|waiting| (waiting.command.lba.0, waiting.end()))
     }
 
     /// How many wait.
     pub fn len(&self) -> usize {
-        self.slots.len() + self.heads.len() + self.backlog.len()
+        self.seen() + self.heads.len() + self.backlog.len()
+    }
+
+    /// How many of them the scheduler sees.
+    #[inline]
+    fn seen(&self) -> usize {
+        self.slots.len() + usize::from(self.alone.is_some())
     }
 
     /// Whether none waits.
@@ -165,7 +177,7 @@ impl Queue {
             self.enter(command, now);
             return;
         }
-        self.held_back += u64::from(self.slots.len() >= self.limit);
+        self.held_back += u64::from(self.seen() >= self.limit);
         self.backlog.push_back((now, command));
     }
 
@@ -177,8 +189,8 @@ impl Queue {
     }
 
     fn may_enter(&self, command: &Command) -> bool {
-        let is_free = self.slots.len() == 0;
-        !self.is_closed && self.slots.len() < self.limit && (is_free || !is_ordered(command))
+        let seen = self.seen();
+        !self.is_closed && seen < self.limit && (seen == 0 || !is_ordered(command))
     }
 
     fn waiting(&mut self, command: Command, arrived: Nanos) -> Waiting {
@@ -194,6 +206,25 @@ impl Queue {
     fn enter(&mut self, command: Command, arrived: Nanos) {
         self.is_closed = is_ordered(&command);
         let waiting = self.waiting(command, arrived);
+        if self.may_be_alone && self.seen() == 0 {
+            self.alone = Some(waiting);
+            return;
+        }
+        self.put_in_order();
+        self.insert(waiting);
+    }
+
+    /// Another command comes, or a choice is to be made, and the one that was alone is one of several.
+    #[inline]
+    fn put_in_order(&mut self) {
+        if let Some(waiting) = self.alone.take() {
+            self.insert(waiting);
+        }
+    }
+
+    #[inline]
+    fn insert(&mut self, waiting: Waiting) {
+        let command = waiting.command;
         let slot = self.slots.insert(waiting);
         let at = self.at(&waiting);
         self.order_of(&command).insert(&waiting, at, slot);
@@ -223,8 +254,13 @@ impl Queue {
     /// Takes the only command out, if there is but one and the policy has no state that a choice would change.
     pub(crate) fn pop_only(&mut self) -> Option<Waiting> {
         let is_free = self.policy.needs() != Needs::Addresses && !self.policy.puts_choices_off();
-        let slot = self.slots.only().filter(|_| is_free && self.len() == 1)?;
-        Some(self.take(slot))
+        if !is_free || self.len() != 1 {
+            return None;
+        }
+        if let Some(waiting) = self.alone.take() {
+            return Some(self.leave(waiting));
+        }
+        self.slots.only().map(|slot| self.take(slot))
     }
 
     /// Chooses the next command at `now` and takes it out. `arms` and `buffered` (ranges of addresses, first and one after
@@ -273,6 +309,17 @@ impl Queue {
             self.remember(&waiting.command);
             return Some(Ok(Taken { waiting, arm: 0 }));
         }
+        if arms.len() > 1 {
+            self.put_in_order();
+        }
+        if let Some(waiting) = self.alone {
+            if !wanted(&waiting) {
+                return None;
+            }
+            self.tell_orders(now, &waiting);
+            self.alone = None;
+            return Some(Ok(Taken { waiting: self.leave(waiting), arm: 0 }));
+        }
         let Self { ref knowledge, ref slots, last, .. } = *self;
         let choice = Choice { now, last, knowledge, arms, buffered, coming, read_on, slots };
         let chosen = self
@@ -305,6 +352,17 @@ impl Queue {
         Some(Ok(Taken { waiting: self.take(slot), arm: arm as usize }))
     }
 
+    /// The command that was alone is taken: a sweep has moved there.
+    fn tell_orders(&mut self, now: Nanos, waiting: &Waiting) {
+        let at = self.at(waiting);
+        let Self { ref knowledge, ref slots, last, .. } = *self;
+        let (arms, buffered) = (&[], &[]);
+        let choice = Choice { now, last, knowledge, arms, buffered, coming: None, read_on: None, slots };
+        for order in &mut self.orders {
+            order.taken(&choice, at);
+        }
+    }
+
     /// Of the writes that are kept by themselves the one that `begins` first, `from` an instant on, among equals the oldest: when,
     /// and its number.
     pub(crate) fn first_write(
@@ -329,6 +387,12 @@ impl Queue {
     pub(crate) fn withdraw(&mut self, id: u64) -> Option<Waiting> {
         if let Some(index) = self.heads.iter().position(|waiting| waiting.command.id == id) {
             return Some(self.heads.remove(index));
+        }
+        if let Some(waiting) = self.alone.take_if(|waiting| waiting.command.id == id) {
+            let (last, stream) = (self.last, self.stream);
+            self.leave(waiting);
+            (self.last, self.stream) = (last, stream);
+            return Some(waiting);
         }
         if let Some(slot) = self.slots.position(|waiting| waiting.command.id == id) {
             return Some(self.take_unchosen(slot));
@@ -382,6 +446,12 @@ impl Queue {
         if let Some(writes) = &mut self.writes {
             writes.remove(&waiting.sequence);
         }
+        self.leave(waiting)
+    }
+
+    /// A command has left, and others may enter.
+    #[inline]
+    fn leave(&mut self, waiting: Waiting) -> Waiting {
         self.remember(&waiting.command);
         self.is_closed = false;
         while let Some((arrived, next)) = self.backlog.front().copied()

@@ -15,8 +15,13 @@ impl Engine {
         now: Nanos,
         call: impl FnOnce(&mut Drive, &mut Vec<Effect>),
     ) {
+        call(&mut self.units[index].drive, &mut self.drive_effects);
+        self.enter_effects(index, now);
+    }
+
+    /// Enters what a drive has announced.
+    fn enter_effects(&mut self, index: usize, now: Nanos) {
         let mut effects = std::mem::take(&mut self.drive_effects);
-        call(&mut self.units[index].drive, &mut effects);
         for effect in effects.drain(..) {
             match effect {
                 Effect::NeedBus { ticket, at, .. } => {
@@ -66,10 +71,10 @@ impl Engine {
     fn grant(&mut self, now: Nanos, contender: Contender) {
         match contender.purpose {
             Purpose::Transfer(ticket) => {
-                let timing = *self.buses[self.units[contender.unit].bus].timing();
-                self.call_drive(contender.unit, now, |drive, effects| {
-                    drive.bus_granted(now, ticket, &timing, effects);
-                });
+                let unit = &mut self.units[contender.unit];
+                let timing = self.buses[unit.bus].timing();
+                unit.drive.bus_granted(now, ticket, timing, &mut self.drive_effects);
+                self.enter_effects(contender.unit, now);
                 // The drive may have taken its next command in hand, and have room for another.
                 self.pump(now, contender.unit);
             }

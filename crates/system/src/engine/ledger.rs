@@ -384,22 +384,31 @@ impl UnitBook {
     pub(crate) fn work(&mut self, op: Op, outcome: &Outcome, spans: impl Iterator<Item = Worked>) {
         self.work.add(op, &outcome.busy);
         self.mechanism.settle(outcome.finish);
-        if !self.announced.is_empty() {
-            self.forget_announced(outcome.finish);
+        // Roughly in the order in which it will be done: what is left behind the first of them costs nothing but room.
+        while self.announced.front().is_some_and(|(finish, _)| *finish <= outcome.finish) {
+            self.announced.pop_front();
         }
-        spans.for_each(|span| self.mechanism.add(span, outcome.finish));
+        // Not by a closure, which would be called.
+        for span in spans {
+            self.mechanism.add(span, outcome.finish);
+        }
     }
 
     /// The rests of a drive that came to an end with work that is told of at `now`.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "every command asks, and few drives have rested")]
+    #[inline(always)]
     pub(crate) fn rest(&mut self, drive: &mut Drive, now: Nanos) {
         if drive.has_rested() {
-            let model = Arc::clone(drive.model());
-            drive.take_rests().for_each(|rest| self.note_rest(&model, rest, now));
+            self.note_rests(drive, now);
         }
     }
 
     #[cold]
+    fn note_rests(&mut self, drive: &mut Drive, now: Nanos) {
+        let model = Arc::clone(drive.model());
+        drive.take_rests().for_each(|rest| self.note_rest(&model, rest, now));
+    }
+
     pub(crate) fn note_rest(&mut self, model: &DriveModel, rest: Rest, now: Nanos) {
         self.rests.add(model, rest, self.horizon.cap(now));
     }
