@@ -198,7 +198,7 @@ fn worth_telling(summary: &Summary) -> Result<(), Error> {
     if summary.requests == 0 && summary.warmup_requests > 0 {
         return Err(Error::input(
             format!(
-                "the warm-up leaves nothing: the {} requests that were complete by the end of the run arrived in it",
+                "the warm-up is longer than the load: all {} requests that were complete by the end of the run arrived in it",
                 summary.warmup_requests
             ),
             format!(

@@ -515,6 +515,24 @@ fn first_of_many(extra: &str, policy: &str, now: Nanos, reads: &[u64]) -> u64 {
     queue.pop(now, &[drive.estimate(&model, now)], &[]).unwrap().waiting.command.lba.0
 }
 
+#[test]
+fn a_sweep_turns_at_a_command_that_was_alone() {
+    let knowledge = || Knowledge::Addresses { sectors: 40_000, sector_bytes: 512 };
+    for policy in ["look", "scan", "vscan(1)"] {
+        let mut queue = Queue::new(policy.parse().unwrap(), knowledge(), None);
+        let mut next = |reads: &[(u64, u64)]| {
+            for &(id, lba) in reads {
+                queue.push(command(id, Op::Read, lba, 8), Nanos::ZERO);
+            }
+            queue.pop(Nanos::ZERO, &[], &[]).unwrap().waiting.command.id
+        };
+        // Up to 20,000, alone; then down to 10,000, alone; so that of two about that the lower is on the way.
+        assert_eq!(next(&[(0, 20_000)]), 0, "{policy}");
+        assert_eq!(next(&[(1, 10_000)]), 1, "{policy}");
+        assert_eq!(next(&[(2, 11_000), (3, 5_000)]), 3, "{policy}");
+    }
+}
+
 /// The sector on head 0 of a cylinder that comes so many sectors after the index: from one cylinder to the next half a revolution
 /// is skewed.
 fn after_the_index(cylinder: u64, sectors: u64) -> u64 {

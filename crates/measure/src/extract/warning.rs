@@ -110,7 +110,7 @@ impl fmt::Display for Warning {
                 write!(
                     f,
                     "writes are complete before they are on the media ({}): forced writes were used; where these are not \
-                     possible, `skippy-backwards` sees the media past the cache",
+                     possible, the probe `skippy-backwards` measures the media in spite of the cache",
                     cases.join(", ")
                 )
             }
