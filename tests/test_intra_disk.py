@@ -12,7 +12,7 @@ import headstack as package
 from conftest import DATA, data_file
 from headstack._core import Together
 from headstack.studies import intra_disk
-from headstack.studies.intra_disk import arrays, bills, bottleneck, charts, loads, runs, watts
+from headstack.studies.intra_disk import arrays, bills, bottleneck, charts, loads, runs, table_2_1, watts
 
 STEADY = "[[stream]]\nread_fraction = 1.0\nsize.fixed_kib = 4\nalign_kib = 4\ninter_arrival.exponential_ms = 20\n"
 ARRAYS = {"md-financial": (24, 457.7), "md-websearch": (6, 114.4), "md-tpcc": (4, 148.7), "md-tpch": (15, 539.4)}
@@ -170,6 +170,46 @@ def test_dollars_hold_and_quotations_are_not_tested() -> None:
     assert all(row.verdict == "holds" for id_, row in rows.items() if id_.startswith("e9-"))
     assert len([id_ for id_ in rows if id_.startswith("e9-")]) == 11
     assert rows["r3.14-tco"].verdict == "not-testable"
+    # 13 W for five years are 570 kWh; 255 US$ buy them at 0.45 US$ each.
+    powering = rows["r3.14-powering"]
+    assert powering.word == "not testable"
+    assert f"{255 / (0.013 * 5 * 365.25 * 24):.2f} to {315 / (0.013 * 3 * 365.25 * 24):.2f} US$ a kWh" in powering.note
+
+
+def test_a_figure_is_as_sure_as_its_last_digit_and_a_tenth_at_most() -> None:
+    expected = {3: 0.3, 2.5: 0.05, 1: 0.1, 72: 0.5, 7_500: 50, 600: 50, 100: 10, 750_000: 5_000, 6_600: 50}
+    assert {printed: table_2_1.half_a_digit(printed) for printed in expected} == pytest.approx(expected)
+
+
+def test_every_figure_of_table_2_1_has_a_row_that_says_whether_it_is_read_back() -> None:
+    rows = {row.id.removeprefix("table-2.1-"): row for row in table_2_1.rows()}
+    words = {id_: row.word for id_, row in rows.items()}
+    old = ("ibm-3380-ak4", "fujitsu-m2361a", "conner-cp3100")
+    # Geometry is not from the table: it is a check. Watts, diameters and actuators are the table's own.
+    assert [words[f"{drive}-capacity"] for drive in old] == ["reproduced"] * 3
+    assert [rows[f"{drive}-capacity"].ours for drive in old] == pytest.approx([7504, 577.7, 104.9], rel=1e-3)
+    for drive in (*old, "barracuda-es-750"):
+        assert {words[f"{drive}-{what}"] for what in ("watts", "diameter", "actuators")} == {"input read back"}
+    assert words["barracuda-es-750-capacity"] == words["barracuda-es-750-4-capacity"] == "input read back"
+    assert rows["barracuda-es-750-4-actuators"].ours == 4
+    # Bits of the track are more than its data: 40,960 bytes a revolution, of which 67 sectors are data.
+    rates = [rows[f"{drive}-rate"] for drive in (*old, "barracuda-es-750")]
+    assert [row.paper for row in rates] == [3, 2.5, 1, 72]
+    assert "2.06 MB/s while a track passes" in rates[1].note
+    assert "gaps and headers included" in rates[1].note
+    assert "gaps" not in rates[2].note
+    # 0.91 W for one disk of 2.6 inches at 15,098 rpm; n, 2.8 and 4.6.
+    drag = 0.91 * 18 * (3600 / 15_098) ** 2.8 * (14 / 2.6) ** 4.6
+    assert f"the drag of its disks is {drag:.3g} W" in rows["ibm-3380-ak4-watts"].note
+    # 80.8 US$ for 750 GB.
+    dollars = rows["barracuda-es-750-dollars"]
+    assert (dollars.paper, dollars.word) == (0.34, "reproduced")
+    assert dollars.ours == pytest.approx(80.8 / 750, rel=1e-3)
+    assert {words[f"{drive}-dollars"] for drive in old} == {"not testable"}
+    # The row of the fifth column is the one that was there first.
+    assert rows["table-2.1"].ours == pytest.approx(9.3 + 4 * 3.3)
+    # Five capacities, diameters, numbers of actuators and watts, four rates and prices, two densities.
+    assert len(rows) == 5 * 4 + 4 * 2 + 2
 
 
 def test_without_data_the_rows_of_its_loads_are_not_testable() -> None:

@@ -6,7 +6,6 @@ mod coverage;
 
 use headstack_measure::device::{Noise, OpenOptions};
 use headstack_measure::record::ProbeName;
-use headstack_system::library;
 
 /// Completions that a busy host sees late.
 const LATE: Noise = Noise { relative: 0.0, outlier_share: 0.05, outlier_ms: 30.0 };
@@ -35,8 +34,7 @@ fn drives_are_recovered_through_noise() {
 fn report_misses_through_noise() {
     let wanted = std::env::var("DRIVES").unwrap_or_default();
     let counts = |name: &&str| wanted.is_empty() || wanted.split(',').any(|word| word == *name);
-    let names = library::drives().iter().map(|entry| entry.name);
-    common::check(names.filter(counts), &through(NOISY), |_| true);
+    common::check(common::drives().filter(counts), &through(NOISY), |_| true);
 }
 
 /// A line with what each probe is announced to take on a drive, and takes, in s.
@@ -60,7 +58,7 @@ fn times(name: &str) -> String {
 #[test]
 #[ignore = "a report, not a test"]
 fn report_times() {
-    let lines: Vec<String> = library::drives().iter().map(|entry| times(entry.name)).collect();
+    let lines: Vec<String> = common::drives().map(times).collect();
     panic!("\n{}", lines.join("\n"));
 }
 

@@ -7,7 +7,6 @@ use headstack_measure::device::{self, Noise, OpenOptions};
 use headstack_measure::extract::extract;
 use headstack_measure::record::{ProbeName, Record};
 use headstack_measure::{Options, measure};
-use headstack_system::library;
 use std::collections::BTreeMap;
 
 /// One of each kind: no cache, one segment, several, whole tracks, many zones, and tracks along surfaces.
@@ -29,11 +28,7 @@ fn every_drive_is_recovered_by_reads() {
 #[ignore = "a report, not a test"]
 fn report_misses_through_noise() {
     let noise = Noise { relative: 0.005, outlier_share: 0.01, outlier_ms: 20.0 };
-    common::check(
-        library::drives().iter().map(|entry| entry.name),
-        &OpenOptions { noise, ..reading() },
-        |_| true,
-    );
+    common::check(common::drives(), &OpenOptions { noise, ..reading() }, |_| true);
 }
 
 fn took_s(record: &Record, probe: ProbeName) -> Option<f64> {

@@ -269,6 +269,12 @@ class Bench:
         summary = self.run(stream, requests, warmup, off=off).summary
         return requests / _span_s(summary, requests)
 
+    def sector_iops(self) -> float:
+        """Random reads of one sector, one behind the other: a seek, a wait and hardly a transfer, on one actuator at a time."""
+        kib = self.sector_bytes / 1024
+        stream = f"read_fraction = 1.0\nusers = 1\nsize.fixed_kib = {kib!r}\nalign_kib = {kib!r}\n"
+        return RANDOM_REQUESTS[1] / _span_s(self.run(stream, RANDOM_REQUESTS[1], 100).summary, RANDOM_REQUESTS[1])
+
     def watts(self, *, idle: bool) -> float | None:
         """What the drive draws at rest, or with random reads one after another; `None` where its file does not tell."""
         budget = headstack.power_budget(self.model).drives[0]["power"]

@@ -22,6 +22,7 @@ WHAT = {
     "both-rate": ("sequential reads, all actuators at once", "MB/s"),
     "read-iops": ("random 4 KiB reads, queue depth 16", "IOPS"),
     "write-iops": ("random 4 KiB writes, queue depth 16, write cache off", "IOPS"),
+    "sector-iops": ("random reads of one sector, one at a time", "IOPS"),
     "latency": ("half a revolution", "ms"),
     "read-seek": ("average seek", "ms"),
     "idle-power": ("power, idle", "W"),
@@ -61,15 +62,19 @@ class SheetRow:
 
 
 @cache
+def _file() -> dict[str, Any]:
+    return tomllib.loads(files("headstack.checks").joinpath("data_sheets.toml").read_text(encoding="utf-8"))
+
+
 def figures() -> tuple[dict[str, Any], ...]:
     """All published figures."""
-    text = files("headstack.checks").joinpath("data_sheets.toml").read_text(encoding="utf-8")
-    return tuple(tomllib.loads(text)["figure"])
+    return tuple(_file()["figure"])
 
 
-def published_drives() -> list[str]:
-    """The drives of the library that have published figures, in their order."""
-    return list(dict.fromkeys(figure["drive"] for figure in figures()))
+def published_drives(*, of_today: bool = False) -> list[str]:
+    """The drives of the library that have published figures, in their order; all, or those of today."""
+    past = _file()["past"] if of_today else ()
+    return list(dict.fromkeys(figure["drive"] for figure in figures() if figure["drive"] not in past))
 
 
 def sheet_rows(drive: str) -> list[SheetRow]:
@@ -92,17 +97,23 @@ def sheet_rows(drive: str) -> list[SheetRow]:
             figure["source"],
             figure.get("input", False),
         )
-        rows.append(_explained(row, figure["what"]))
+        rows.append(_explained(row, figure["what"], bench))
     return rows
 
 
-def _explained(row: SheetRow, what: str) -> SheetRow:
+def _explained(row: SheetRow, what: str, bench: Bench) -> SheetRow:
     if row.met:
         note = "read back: the drive file was made from it" if row.is_input else ""
     elif row.model is None:
         note = "the drive file does not tell its watts"
     elif what == "write-iops":
         note = "what the drive does with its write cache off is assumed"
+    elif what == "sector-iops":
+        half = bench.model.rotation_ms / 2
+        note = (
+            f"half a revolution taken off, {row.published:g} leave {1e3 / row.published - half:.1f} ms for a seek, where the maker's "
+            f"average is {bench.model.seek_averages()['distance_weighted_ms']:.1f}"
+        )
     elif what.endswith("-power"):
         note = "watts of the class, from the data sheet of an 18 TB drive"
     elif what == "read-iops":
@@ -121,6 +132,8 @@ def _model(what: str, bench: Bench) -> float | None:
         return bench.iops("read", 16)
     if what == "write-iops":
         return bench.iops("write", 16, off=True)
+    if what == "sector-iops":
+        return bench.sector_iops()
     if what == "latency":
         return bench.model.rotation_ms / 2
     if what == "read-seek":

@@ -234,7 +234,7 @@ def _curve_sections(
 
 
 def _sheets() -> tuple[list[Row], list[Section]]:
-    found = [row for drive in published_drives() for row in sheet_rows(drive)]
+    found = [row for drive in published_drives(of_today=True) for row in sheet_rows(drive)]
     rows = [_sheet_row(row) for row in found]
     return rows, [
         Section("Data sheets beside the models", SHEET_TEXT, columns=COLUMNS, rows=table(found), text_columns=3)

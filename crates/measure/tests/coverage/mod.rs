@@ -1,9 +1,8 @@
 //! Whether intervals hold the truth as often as they say: 95 % of them.
 
-use super::common::{Row, Truth, compare, measured_by};
+use super::common::{Row, Truth, compare, drives, measured_by};
 use super::{NOISY, through};
 use headstack_measure::device::OpenOptions;
-use headstack_system::library;
 use statrs::distribution::{Binomial, DiscreteCDF};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -48,7 +47,7 @@ fn intervals(name: &str, options: &OpenOptions) -> Vec<Interval> {
 /// All intervals of the smaller drives of the library, measured on all cores.
 fn all_intervals() -> Vec<Interval> {
     let sectors = |name: &str| Truth::of(name).layout.capacity();
-    let names = library::drives().iter().map(|entry| entry.name).filter(|name| sectors(name) < MOST_SECTORS);
+    let names = drives().filter(|name| sectors(name) < MOST_SECTORS);
     let runs: Vec<(&str, u64)> = names.flat_map(|name| (1..=SEEDS).map(move |seed| (name, seed))).collect();
     let (next, all) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     std::thread::scope(|scope| {

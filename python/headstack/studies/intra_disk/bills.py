@@ -1,4 +1,4 @@
-"""E9 and the thesis' tables: what parallel drives cost, and what four arms in motion draw."""
+"""E9 and the thesis' tables: what parallel drives cost, Table 2.1, and facts that are quoted."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import headstack
 from headstack.costing_words import system_name
 from headstack.counted import plural
 from headstack.studies.framework import Row, about, not_testable
+from headstack.studies.intra_disk import table_2_1
 from headstack.studies.intra_disk.charts import cost_sections
 
 if TYPE_CHECKING:
@@ -16,11 +17,14 @@ if TYPE_CHECKING:
 TOTALS = {1: (67.7, 80.8), 2: (100.4, 116.6), 4: (165.8, 188.2)}
 SYSTEMS = ((297.0, 0), (217.0, 27), (177.0, 40))
 CENT = 0.005
+YEARS, HOURS_A_YEAR = (3, 5), 365.25 * 24
 
 
 def study() -> tuple[list[Row], list[Section]]:
-    """Dollars, watts of Table 2.1, and what is quoted."""
-    return [*_cost(found := headstack.cost(actuators=list(TOTALS))), *_table_2_1(), *_quoted()], cost_sections(found)
+    """Dollars, Table 2.1, and what is quoted."""
+    return [*_cost(found := headstack.cost(actuators=list(TOTALS))), *table_2_1.rows(), *_quoted()], cost_sections(
+        found
+    )
 
 
 def _cost(found: headstack.Cost) -> list[Row]:
@@ -44,17 +48,6 @@ def _cost(found: headstack.Cost) -> list[Row]:
     return rows
 
 
-def _table_2_1() -> list[Row]:
-    budget = headstack.power_budget("barracuda-es-750", actuators=[4]).drives[0]["power"][0]
-    arm = budget["by_state_w"]["seek"] - budget["by_state_w"]["idle"]
-    note = (
-        f"{budget['by_state_w']['idle']:.1f} W idle and {arm:.1f} W for each arm in motion, as the data sheet has it; 34 W takes "
-        "(34 − 13) / 3 = 7 W for each further arm"
-    )
-    claim = "Table 2.1: a Barracuda ES with four arms, all of them moving"
-    return [about("table-2.1", claim, 34.0, budget["all_seeking_w"], "W", within=3.4, note=note)]
-
-
 def _quoted() -> list[Row]:
     note = "quoted by the thesis; a fact about data centres, which no model of a drive decides"
     return [
@@ -62,4 +55,18 @@ def _quoted() -> list[Row]:
         not_testable(
             "r3.14-tco", "Background: disk power's share of the cost of ownership, more than", 13.0, "%", note
         ),
+        _powering(),
     ]
+
+
+def _powering() -> Row:
+    """Three to five years of electricity against the price of the drive, for the drive of Table 2.1."""
+    (column,) = (each for each in table_2_1.COLUMNS if each.is_of_today and each.arms == 1)
+    low, high = ((1e3 * price) * (column.capacity_mb / 1e3) for price in column.usd_per_mb or (0.0, 0.0))
+    least, most = (column.watts * years * HOURS_A_YEAR / 1e3 for years in YEARS)
+    note = (
+        f"the thesis has no price of electricity: one drive at {column.watts:g} W draws {least:.0f} to {most:.0f} kWh, and costs "
+        f"{low:.0f} to {high:.0f} US$ (Table 2.1), which takes {low / most:.2f} to {high / least:.2f} US$ a kWh, cooling included"
+    )
+    claim = "Background: powering an array for three to five years costs more than buying it"
+    return not_testable("r3.14-powering", claim, None, "", note)
