@@ -117,6 +117,20 @@ def test_a_warm_up_beyond_the_run_is_refused(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_transfer_of_gibibytes_is_refused_and_a_discard_is_not(tmp_path: Path) -> None:
+    # When each sector comes is kept while a request is served: one of 2 TiB took 34 GB of memory.
+    trace = tmp_path / "huge.csv"
+    for op, is_refused in (("write", True), ("read", True), ("discard", False)):
+        row = f"0,{'write' if op == 'discard' else op},0,4294967295,{512 if op == 'discard' else 0}"
+        trace.write_text(f"arrival_ns,op,lba,sectors,flags\n{row}\n")
+        run = ("simulate", "nearline-18tb", "--trace", trace)
+        if is_refused:
+            message = " ".join(refused(*run).split())
+            assert "transfers 4294967295 sectors, and a request transfers at most 16777216" in message
+        else:
+            headstack(*run)
+
+
 @pytest.mark.parametrize(
     ("arrivals", "said"),
     [

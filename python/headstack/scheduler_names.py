@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from headstack import System
+    from headstack import System, Workload
     from headstack.results.designs import SchedulerEntry
 
 KNOWLEDGE = {
@@ -47,6 +47,23 @@ def idle_schedulers(system: System) -> str:
     return (
         f"The scheduler in {', '.join(idle)} has nothing to choose from: the drive takes one command at a time "
         "(`--set drive.*.controller.queue_depth=64` gives it a queue)"
+    )
+
+
+def idle_limits(system: System, workload: Workload) -> str:
+    """Say so if a workload marks requests for duration limits of which the system's drives have none, or not so many."""
+    marked = [stream for stream in workload.spec()["stream"] if stream.get("duration_limit_fraction")]
+    if not marked:
+        return ""
+    asked = max(stream.get("duration_limit") or 1 for stream in marked)
+    controllers = [drive["spec"]["controller"] for drive in system.config()["drives"]]
+    has = [len(it.get("duration_limits") or ()) or int(it.get("duration_limit_ms") is not None) for it in controllers]
+    if min(has, default=0) >= asked:
+        return ""
+    names = ", ".join(drive["name"] for drive, many in zip(system.config()["drives"], has, strict=True) if many < asked)
+    return (
+        f"The workload marks requests for duration limit {asked}, which {names} does not have: the marks do nothing there "
+        "(`--set drive.*.controller.duration_limit_ms=50` sets the first; it takes a scheduler that knows limits, `ncq`)"
     )
 
 

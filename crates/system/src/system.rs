@@ -19,6 +19,9 @@ use crate::random::component_seed;
 use crate::spec::{ArrayCacheSpec, HostSpec, SystemConfig, VolumeConfig};
 use crate::workload::DeviceShape;
 
+/// A request transfers no more: when each of its sectors comes and goes is kept while it is served. (Linux sends some thousand.)
+const MOST_SECTORS: u32 = 1 << 24;
+
 /// One actuator of one drive, as the driver sees it.
 #[derive(Clone, Debug)]
 pub(crate) struct UnitPlace {
@@ -358,7 +361,7 @@ impl System {
     #[inline]
     pub(crate) fn check(&self, id: u64, request: &Request) -> Result<(), SystemError> {
         if let Some(volume) = self.addressed().get(request.device as usize)
-            && request.sectors > 0
+            && request.sectors.wrapping_sub(1) < MOST_SECTORS
             && request.lba.0.checked_add(u64::from(request.sectors)).is_some_and(|end| end <= volume.sectors)
             && (volume.write_sectors == 1 || self.fills_sectors(volume, request))
         {
@@ -370,8 +373,12 @@ impl System {
     /// As [`System::check`], of what is mostly refused.
     #[cold]
     fn check_rare(&self, id: u64, request: &Request) -> Result<(), SystemError> {
-        let is_known = (request.device as usize) < self.addressed;
-        if is_known && request.is_flush_alone() { Ok(()) } else { Err(self.refusal(id, request)) }
+        let is_sound = self.addressed().get(request.device as usize).is_some_and(|volume| {
+            let end = request.lba.0.saturating_add(u64::from(request.sectors));
+            request.is_flush_alone()
+                || request.sectors > 0 && request.flags.contains(RequestFlags::DISCARD) && end <= volume.sectors
+        });
+        if is_sound { Ok(()) } else { Err(self.refusal(id, request)) }
     }
 
     /// Whether a request fills sectors of the drives, or need not: what is read may be part of them, a discard frees the whole ones,
@@ -416,6 +423,10 @@ impl System {
             Some(_) if request.sectors == 0 => (
                 "has no sectors".to_owned(),
                 "a request must transfer something: remove it from the trace".to_owned(),
+            ),
+            Some(_) if request.sectors > MOST_SECTORS && !request.flags.contains(RequestFlags::DISCARD) => (
+                format!("transfers {} sectors, and a request transfers at most {MOST_SECTORS}", request.sectors),
+                "split it, as drivers do: they send some MiB at a time".to_owned(),
             ),
             Some(volume)
                 if volume.write_sectors > 1

@@ -330,13 +330,6 @@ fn cache(spec: &DriveSpec, findings: &mut Findings) {
     findings.range("buffer.read_fence_fraction", spec.buffer.read_fence_fraction.unwrap_or(0.0), 0.0, 1.0);
     findings.range("buffer.buffer_full_fraction", spec.buffer.buffer_full_fraction.unwrap_or(0.0), 0.0, 1.0);
     findings.range("buffer.write_fence_fraction", spec.buffer.write_fence_fraction.unwrap_or(0.0), 0.0, 1.0);
-    if spec.controller.duration_limit_ms == Some(0.0) {
-        findings.add(
-            "controller.duration_limit_ms",
-            "nothing is done in no time; leave the key out for no limit",
-        );
-    }
-    findings.time_ms("controller.duration_limit_ms", spec.controller.duration_limit_ms.unwrap_or(0.0));
     findings.time_ms("buffer.write_start_ms", spec.buffer.write_start_ms);
     if let WritePolicy::ImmediateReporting { pending_writes: Some(0), .. } = spec.write_policy {
         let message = "0 writes cannot be pending; `write-through` reports none early";

@@ -72,6 +72,9 @@ impl DurationLimitSpec {
 pub(super) fn check(spec: &DriveSpec, findings: &mut Findings) {
     let controller = &spec.controller;
     let limits = &controller.duration_limits;
+    if let Some(message) = controller.duration_limit_ms.and_then(|limit_ms| too_short(spec, limit_ms)) {
+        findings.add("controller.duration_limit_ms", message);
+    }
     if limits.is_empty() {
         return;
     }
@@ -85,8 +88,15 @@ pub(super) fn check(spec: &DriveSpec, findings: &mut Findings) {
     for (index, limit) in limits.iter().enumerate() {
         let path = format!("{all}.{index}");
         check_one(spec, index, limit, &path, findings);
-        if let Some(message) = limit.limit_ms.and_then(|limit_ms| disorder(spec, index, limit_ms)) {
-            findings.add(format!("{path}.limit_ms"), message);
+        let times: [(&str, fn(&DurationLimitSpec) -> Option<f64>); 3] = [
+            ("limit_ms", |limit| limit.limit_ms),
+            ("inactive_ms", |limit| limit.inactive_ms),
+            ("active_ms", |limit| limit.active_ms),
+        ];
+        for (key, time) in times {
+            if let Some(message) = disorder(&limits[..=index], time) {
+                findings.add(format!("{path}.{key}"), message);
+            }
         }
     }
 }
@@ -130,18 +140,22 @@ fn check_one(spec: &DriveSpec, index: usize, limit: &DurationLimitSpec, path: &s
 /// Why a limit until a command is complete cannot be kept.
 fn too_short(spec: &DriveSpec, limit_ms: f64) -> Option<String> {
     let revolution_ms = 60_000.0 / spec.rotation_rpm;
+    let shown = if limit_ms < 1e9 { limit_ms.to_string() } else { format!("{limit_ms:e}") };
     (!(limit_ms > revolution_ms && limit_ms <= 60_000.0)).then(|| {
         format!(
-            "{limit_ms} is not between a revolution, {revolution_ms:.2} ms, which no drive can promise to beat, and 60000"
+            "{shown} is not between a revolution, {revolution_ms:.2} ms, which no drive can promise to beat, and 60000"
         )
     })
 }
 
-/// Why a descriptor cannot stand where it does.
-fn disorder(spec: &DriveSpec, index: usize, limit_ms: f64) -> Option<String> {
-    let before = &spec.controller.duration_limits[..index];
-    let before = before.iter().rev().find_map(|limit| limit.limit_ms)?;
-    (limit_ms < before).then(|| {
-        format!("{limit_ms} is shorter than {before} of the descriptor before: order them from short to long")
+/// Why the last of some descriptors cannot stand where it does.
+fn disorder(
+    limits: &[DurationLimitSpec],
+    time: impl Fn(&DurationLimitSpec) -> Option<f64>,
+) -> Option<String> {
+    let (last, before) = limits.split_last()?;
+    let (ms, before) = (time(last)?, before.iter().rev().find_map(time)?);
+    (ms < before).then(|| {
+        format!("{ms} is shorter than {before} of the descriptor before: order them from short to long")
     })
 }

@@ -136,6 +136,8 @@ fn duration_limits_go_from_short_to_long_and_can_be_kept() {
         ("{ limit_ms = 50, policy = \"give-up\" }", "unknown variant `give-up`"),
         ("{ }", "no limit: give `limit_ms`, `inactive_ms` or `active_ms`"),
         ("{ inactive_ms = 0 }", "0 is not above 0"),
+        ("{ inactive_ms = 80 }, { inactive_ms = 20 }", "20 is shorter than 80 of the descriptor before"),
+        ("{ active_ms = 80 }, { limit_ms = 50 }, { active_ms = 20 }", "20 is shorter than 80 of the descriptor before"),
         ("{ active_ms = 5 }", "5 is not between a revolution"),
         ("{ inactive_ms = 5, inactive_policy = \"no-limit\" }", "a policy of `limit_ms` only"),
         ("{ limit_ms = 50, active_policy = \"abort\" }", "has no `active_ms` to hold for"),
@@ -149,6 +151,10 @@ fn duration_limits_go_from_short_to_long_and_can_be_kept() {
     assert!(message.contains("knows no limits"), "{message}");
     let both = set(&[limits, ("controller.scheduler", "ncq"), ("controller.duration_limit_ms", "50.0")]);
     assert!(both.unwrap_err().to_string().contains("give one of the two"));
+    for limit_ms in ["0", "0.001", "5", "1e308"] {
+        let alone = set(&[("controller.scheduler", "ncq"), ("controller.duration_limit_ms", limit_ms)]);
+        assert!(alone.unwrap_err().to_string().contains("is not between a revolution"), "{limit_ms}");
+    }
 }
 
 #[test]
