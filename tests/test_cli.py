@@ -306,6 +306,16 @@ def test_explain_tells_all_that_a_request_waits_for(tmp_path: Path) -> None:
     assert writing < 30
 
 
+def test_explain_tells_a_write_over_what_is_read_ahead_why_it_waits(tmp_path: Path) -> None:
+    # The read's media work is long done; the arm is on its way to the next track, for reading ahead.
+    trace, rows = tmp_path / "t.csv", tmp_path / "rows.parquet"
+    trace.write_text("time,op,lba,sectors\n0,R,8571411,8\n0,W,8571419,8\n")
+    columns = ("--columns", "time:0:ns,op:1,offset:2:sectors,size:3:sectors")
+    headstack("simulate", "ibm-dtta-351010", "--trace", trace, *columns, "--replay", "closed", "--out", rows, "--json")
+    waits = [step["note"] for step in explained("ibm-dtta-351010", rows, 1)["steps"] if step["label"] == "wait"]
+    assert waits == ["the mechanism was changing tracks to read ahead, which cannot be broken off"]
+
+
 def test_explain_tells_what_a_cache_above_the_drive_fetched(tmp_path: Path) -> None:
     rows = tmp_path / "rows.parquet"
     headstack("simulate", "uda50-ra81", "--workload", "time-shared", "--requests", "300", "--out", rows, "--json")

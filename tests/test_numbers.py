@@ -120,10 +120,10 @@ def test_a_warm_up_beyond_the_run_is_refused(tmp_path: Path) -> None:
 def test_a_transfer_of_gibibytes_is_refused_and_a_discard_is_not(tmp_path: Path) -> None:
     # When each sector comes is kept while a request is served: one of 2 TiB took 34 GB of memory.
     trace = tmp_path / "huge.csv"
-    for op, is_refused in (("write", True), ("read", True), ("discard", False)):
-        row = f"0,{'write' if op == 'discard' else op},0,4294967295,{512 if op == 'discard' else 0}"
-        trace.write_text(f"arrival_ns,op,lba,sectors,flags\n{row}\n")
-        run = ("simulate", "nearline-18tb", "--trace", trace)
+    columns = ("--columns", "time:0:ns,op:1,offset:2:sectors,size:3:sectors,flags:4")
+    for op, flags, is_refused in (("W", 0, True), ("R", 0, True), ("W", 512, False)):
+        trace.write_text(f"time,op,lba,sectors,flags\n0,{op},0,4294967295,{flags}\n")
+        run = ("simulate", "nearline-18tb", "--trace", trace, *columns)
         if is_refused:
             message = " ".join(refused(*run).split())
             assert "transfers 4294967295 sectors, and a request transfers at most 16777216" in message

@@ -376,7 +376,9 @@ impl System {
         let is_sound = self.addressed().get(request.device as usize).is_some_and(|volume| {
             let end = request.lba.0.saturating_add(u64::from(request.sectors));
             request.is_flush_alone()
-                || request.sectors > 0 && request.flags.contains(RequestFlags::DISCARD) && end <= volume.sectors
+                || request.sectors > 0
+                    && request.flags.contains(RequestFlags::DISCARD)
+                    && end <= volume.sectors
         });
         if is_sound { Ok(()) } else { Err(self.refusal(id, request)) }
     }
@@ -425,7 +427,10 @@ impl System {
                 "a request must transfer something: remove it from the trace".to_owned(),
             ),
             Some(_) if request.sectors > MOST_SECTORS && !request.flags.contains(RequestFlags::DISCARD) => (
-                format!("transfers {} sectors, and a request transfers at most {MOST_SECTORS}", request.sectors),
+                format!(
+                    "transfers {} sectors, and a request transfers at most {MOST_SECTORS}",
+                    request.sectors
+                ),
                 "split it, as drivers do: they send some MiB at a time".to_owned(),
             ),
             Some(volume)

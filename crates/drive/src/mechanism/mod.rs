@@ -414,8 +414,9 @@ impl Mechanism {
     pub(crate) fn rest(&mut self, media: &Media<'_>, release: Release, now: Nanos) {
         self.arm = release.arm;
         let sleeps = release.at.saturating_sub(self.all_free()) >= media.model.rests_after;
-        if release.at > now && !sleeps {
-            self.free_at = self.free_at.max(release.at);
+        if release.at > self.free_at && release.at > now && !sleeps {
+            // What follows waits for the arm to get to the next track, and not for the command that was done before.
+            (self.free_at, self.last_work) = (release.at, Work::ReadAhead);
         }
     }
 

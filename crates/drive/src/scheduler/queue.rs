@@ -399,7 +399,9 @@ impl Queue {
         }
         let index = self.backlog.iter().position(|(_, command)| command.id == id)?;
         let (arrived, command) = self.backlog.remove(index)?;
-        Some(self.waiting(command, arrived))
+        let waiting = self.waiting(command, arrived);
+        self.let_in();
+        Some(waiting)
     }
 
     /// Takes out a command that the scheduler has not chosen: it is not the last that was served.
@@ -454,13 +456,19 @@ impl Queue {
     fn leave(&mut self, waiting: Waiting) -> Waiting {
         self.remember(&waiting.command);
         self.is_closed = false;
+        self.let_in();
+        waiting
+    }
+
+    /// What waited behind a command that has left enters.
+    #[inline]
+    fn let_in(&mut self) {
         while let Some((arrived, next)) = self.backlog.front().copied()
             && self.may_enter(&next)
         {
             self.backlog.pop_front();
             self.enter(next, arrived);
         }
-        waiting
     }
 
     fn remember(&mut self, command: &Command) {
@@ -503,6 +511,10 @@ impl Queue {
         let Last { op, flags, end, joined, .. } = self.last;
         let slot = by_address.of(op).range((end, 0)..=(end, u64::MAX)).next().map(|(_, &slot)| slot)?;
         let sectors = joined + u64::from(self.slots[slot].command.sectors);
+        if joined == 0 || sectors == joined {
+            // A flush has no sectors.
+            return None;
+        }
         let bytes = sectors as f64 * f64::from(self.knowledge.sector_bytes());
         (bytes <= kib * 1024.0 && self.slots[slot].command.flags == flags).then_some(slot)
     }

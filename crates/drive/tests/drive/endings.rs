@@ -46,6 +46,26 @@ fn a_command_that_waits_ends_when_its_time_is_up() {
     }
 }
 
+/// An ordered command lets none that came after it be chosen, until its time is up.
+#[test]
+fn what_waits_behind_an_ordered_command_enters_when_that_ends() {
+    let descriptor = "{ inactive_ms = 2.0, inactive_policy = \"abort\" }";
+    let mut barrier = limited(1, 70);
+    barrier.flags = barrier.flags.with(RequestFlags::ORDERED);
+    // The arm is at work until 35 ms; then the sectors of the last come first.
+    let others: Vec<_> = [(0, 3_000), (2, 3_090), (3, 3_060), (4, 3_030)]
+        .map(|(id, lba)| (ms(0.2 * id as f64), command(id, Op::Read, lba, 1)))
+        .into();
+    let mut all = others.clone();
+    all.insert(1, (ms(0.1), barrier));
+    let order = |mut outcomes: Vec<Outcome>| {
+        outcomes.retain(|outcome| outcome.id != 1);
+        outcomes.sort_by_key(|outcome| outcome.finish);
+        outcomes.iter().map(|outcome| (outcome.id, outcome.finish)).collect::<Vec<_>>()
+    };
+    assert_eq!(order(run(descriptor, &all)), order(run(descriptor, &others)));
+}
+
 /// A command that the drive has begun with before its limit is served.
 #[test]
 fn a_waiting_limit_says_nothing_of_what_has_begun() {

@@ -137,7 +137,10 @@ fn duration_limits_go_from_short_to_long_and_can_be_kept() {
         ("{ }", "no limit: give `limit_ms`, `inactive_ms` or `active_ms`"),
         ("{ inactive_ms = 0 }", "0 is not above 0"),
         ("{ inactive_ms = 80 }, { inactive_ms = 20 }", "20 is shorter than 80 of the descriptor before"),
-        ("{ active_ms = 80 }, { limit_ms = 50 }, { active_ms = 20 }", "20 is shorter than 80 of the descriptor before"),
+        (
+            "{ active_ms = 80 }, { limit_ms = 50 }, { active_ms = 20 }",
+            "20 is shorter than 80 of the descriptor before",
+        ),
         ("{ active_ms = 5 }", "5 is not between a revolution"),
         ("{ inactive_ms = 5, inactive_policy = \"no-limit\" }", "a policy of `limit_ms` only"),
         ("{ limit_ms = 50, active_policy = \"abort\" }", "has no `active_ms` to hold for"),

@@ -165,6 +165,18 @@ fn what_continues_the_last_command_goes_with_it_up_to_a_size() {
 }
 
 #[test]
+fn flushes_are_not_joined() {
+    let knowledge = Knowledge::Addresses { sectors: 1000, sector_bytes: 512 };
+    let mut queue = Queue::new("fcfs+concatenate(8 KiB)".parse().unwrap(), knowledge, None);
+    let flush = |id| Command { flags: RequestFlags::FLUSH, ..command(id, Op::Write, 0, 0) };
+    queue.push(flush(0), Nanos(0));
+    queue.push(flush(1), Nanos(1));
+    assert_eq!(queue.pop(Nanos(9), &[], &[]).map(|taken| taken.waiting.command.id), Some(0));
+    assert_eq!(queue.pop_follower(), None);
+    assert_eq!(queue.len(), 1);
+}
+
+#[test]
 fn first_come_first_served_with_a_modifier_is_another_order() {
     let policy = |text: &str| text.parse::<Policy>().unwrap();
     assert!(policy("fcfs").is_fcfs());

@@ -133,9 +133,11 @@ impl Engine {
     }
 
     fn recalibrate_if_due(&mut self, now: Nanos, index: usize) {
-        let unit = &mut self.units[index];
-        if self.ledger.units[index].load() == 0 && unit.drive.wants_recalibration(now) {
-            unit.drive.recalibrate(now);
+        if self.ledger.units[index].load() == 0
+            && self.units[index].drive.wants_recalibration(now)
+            && self.failed_at(index).is_none_or(|at| at > now)
+        {
+            self.units[index].drive.recalibrate(now);
         }
     }
 

@@ -72,6 +72,16 @@ fn load(count: u64, gap_ms: u64) -> Vec<Request> {
 }
 
 #[test]
+fn a_drive_that_failed_before_the_run_is_not_recalibrated() {
+    let set = [("drive.*.recalibration", "{mode=\"by-host\", interval_s=2, duration_ms=20}")];
+    let config = config("raid-1", 2, "failed_drives = [0]", &set).unwrap_or_else(|error| panic!("{error}"));
+    let system = Arc::new(System::new(config).unwrap_or_else(|error| panic!("{error}")));
+    let (_, summary) = go(&system, load(200, 50));
+    assert_eq!(summary.drives[0].utilisation, 0.0);
+    assert!(summary.drives[1].utilisation > 0.05);
+}
+
+#[test]
 fn an_idle_pair_is_rebuilt_in_the_time_of_the_whole_surface() {
     // Tracks of 72 sectors: a revolution and the skew each; every 19th track is the next cylinder's.
     let (cylinders, heads) = (1_000.0, 19.0);
