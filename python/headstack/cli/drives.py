@@ -194,7 +194,7 @@ def _check_deep(sources: list[str], results: list[CheckedFile], code: int, *, js
             for check in checks
         ],
         text_columns=(0,),
-        caption="1, 16: queue depth; longest responses of a mixed load at depth 4 in ms; flush in s",
+        caption="1, 16: queue depth; longest responses of readers beside writers that keep the write cache full, in ms; flush in s",
     )  # fmt: skip
     for check in checks:
         output.sentence(f"{check.drive}: {check.verdict}")

@@ -169,6 +169,16 @@ class DriveAim(TypedDict):
     cause: str
 
 
+class FilledCache(TypedDict):
+    """How full the write cache was kept."""
+
+    size_kib: float
+    held_kib: float
+    """At the end: what had been acknowledged and was not on the media."""
+    writes_that_waited: int
+    """How many writes waited for room."""
+
+
 class DeepCheck(TypedDict):
     """A drive, run and held against its own geometry and data sheet."""
 
@@ -180,6 +190,8 @@ class DeepCheck(TypedDict):
     random_iops: dict[str, Figure]
     longest_ms: dict[str, Figure]
     flush_s: Figure
+    write_cache: FilledCache | None
+    """In the load that `longest_ms` and `flush_s` are of; null without a write cache that has a size."""
     skew_warnings: list[str]
     aims: list[DriveAim]
 
@@ -200,6 +212,10 @@ class SheetFigure(TypedDict):
     what: str
     published: float
     model: Figure
+    """Of random requests the mean of several long runs."""
+    lowest: Figure
+    """Of those runs; null where there is one only, or nothing is drawn at random."""
+    highest: Figure
     unit: str
     kind: str
     """`read` in the data sheet, or `remembered`: not checked against it."""
