@@ -279,6 +279,10 @@ def test_a_trace_of_which_nothing_makes_sense(tmp_path: Path, verb: str) -> None
         (("measure", "skippy"), "`headstack measure DEVICE skippy`"),
         (("trace", "info", "a.txt", "b.txt"), "`headstack trace join` makes one of several traces"),
         (("simulate", "hp-97560", "--set", "spindle.rpm=5400"), "did you mean `rotation_rpm`?"),
+        (
+            ("simulate", "nearline-22tb", "--set", "drive.*.controller.duration_limits=[{colour=50}]"),
+            "known: limit_ms,",
+        ),
         (("simulate", "hp-97560", "--set", "cache.segmentation=lru"), "hint: known: fixed, adaptive"),
         (("simulate", "hp-97560", "--set", "cache.read_ahead=bogus"), "hint: known: none, to-track-end, "),
     ],

@@ -98,6 +98,8 @@ def test_a_write_cache_larger_than_the_memory_is_a_warning(tmp_path: Path) -> No
             "`mechanics.head_switch_ms`: 50 ms; known drives have 0 to 20 ms; it is simulated",
         ),
         ("bus.read_mb_per_s=0.001", "known drives have at least 0.005 MB/s"),
+        ("physical_sector_bytes=65536", "`physical_sector_bytes`: 65,536 B; known drives have 128 to 4,224 B"),
+        ("write_policy.write-back.size_kib=1e9", "1000000000 KiB are more than the drive's memory"),
     ],
 )
 def test_a_value_that_no_drive_has_is_a_warning(change: str, said: str, tmp_path: Path) -> None:

@@ -112,7 +112,8 @@ def simulate(
     requests
         At most so many requests.
     warmup_requests, warmup_s
-        What to keep out of the statistics at the beginning.
+        What to keep out of the statistics at the beginning. Requests that arrive later count; those under way do not,
+        so that rates of short closed runs come out low.
     until_s
         Cut the run at this simulated time, if it is not through sooner.
     out

@@ -62,15 +62,18 @@ def _nothing(_: str) -> None:
 
 
 def tell(system: _core.System) -> None:
-    """Tell each value of a system's drives that no known drive has."""
+    """Tell each value of a system's drives that no known drive has, and write caches larger than the memory."""
     say = _say.get()
     if say is _nothing:
         return
+    from headstack.checks.memory import memory_sentences
     from headstack.checks.physics import physics_sentences
 
     # In the order of the drives, once however many have it.
     drives = system.config()["drives"]
-    for sentence in dict.fromkeys(each for drive in drives for each in physics_sentences(drive["spec"])):
+    for sentence in dict.fromkeys(
+        each for drive in drives for each in (*physics_sentences(drive["spec"]), *memory_sentences(drive["spec"]))
+    ):
         if say is None:
             warnings.warn(sentence, UnusualValue, stacklevel=_depth_of_the_caller())
         else:

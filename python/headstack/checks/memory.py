@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from headstack import Drive
+    from collections.abc import Mapping
 
 
-def memory_sentences(drive: Drive) -> list[str]:
+def memory_sentences(spec: Mapping[str, Any]) -> list[str]:
     """Tell of a write-back cache that is larger than the drive's memory; caches that need no power are refused then."""
-    spec = drive.spec()
     cache = spec.get("write_policy", {}).get("write-back")
     memory = spec["buffer"]["size_kib"]
     if cache is None or cache["size_kib"] <= memory:

@@ -23,6 +23,8 @@ ROTATION = Known("rotation_rpm", 1_000, 20_000, "rpm")
 """The RAMAC of 1956 turned at 1,200 rpm, and the fastest drives sold at 15,000."""
 MEDIA_RATE = Known("layout", 0.005, 600, "MB/s")
 """Of one head. The RAMAC read 8,800 characters a second; drives of 2025 read 300 MB/s."""
+PHYSICAL_SECTOR = Known("physical_sector_bytes", 128, 4_224, "B")
+"""4,096 and the protection information of some SAS drives."""
 # Zero leaves a part out, which a question may want: `low` is 0 where that has a meaning.
 TIMES = [
     Known("seek.constant.time_ms", 0, 1_000, "ms"),
@@ -50,7 +52,7 @@ def physics_sentences(spec: Mapping[str, Any]) -> list[str]:
     found = [*_outside(ROTATION, rpm)]
     if not found and (rate := _media_mb_per_s(spec)) is not None:
         found += _outside(MEDIA_RATE, rate, where=" pass under a head on the densest track")
-    for known in TIMES:
+    for known in (PHYSICAL_SECTOR, *TIMES):
         value = _at(spec, known.path)
         if value is not None:
             found += _outside(known, value)

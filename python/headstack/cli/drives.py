@@ -63,12 +63,12 @@ def show(
 ) -> int:
     """Tell everything about a drive: a library name, or the path of a drive file."""
     from headstack import Drive, InputError
-    from headstack.checks import physics_sentences, renamed_sentences
+    from headstack.checks import memory_sentences, physics_sentences, renamed_sentences
 
     if toml and json:
         raise InputError("--toml and --json are two ways to print the same", "choose one")
     model = Drive(drive, overrides=pairs(set_, "--set"))
-    for sentence in renamed_sentences(model) + physics_sentences(model.spec()):
+    for sentence in renamed_sentences(model) + physics_sentences(model.spec()) + memory_sentences(model.spec()):
         output.warning(sentence)
     if toml:
         output.line(model.to_toml().rstrip())
@@ -116,7 +116,7 @@ def check(
                 renamed_sentences(drive)
                 + physics_sentences(drive.spec())
                 + skew_sentences(drive)
-                + memory_sentences(drive)
+                + memory_sentences(drive.spec())
             )
             for sentence in warnings:
                 output.warning(f"{source}: {sentence}")

@@ -28,7 +28,10 @@ def improved(message: str, hint: str | None, given: Collection[str]) -> tuple[st
         if near := _nearest(key[2], known):
             return message.replace(", " + key[3], ""), hint or f"did you mean `{near}`?"
         # Of a word for a choice the key is right.
-        if key[1] == "field" and (asked := _SET.search(message)) and (near := _elsewhere(asked[1])):
+        asked = _SET.search(message)
+        # A key within the value that was given: its path is right.
+        within = asked is not None and key[2] not in asked[1].split(".")
+        if key[1] == "field" and asked and not within and (near := _elsewhere(asked[1])):
             # A plain path is that of a drive alone, and this system has several.
             near = f"drive.*.{near}" if near == asked[1] else near
             return message.replace(", " + key[3], ""), hint or f"did you mean `{near}`?"

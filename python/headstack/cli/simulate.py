@@ -58,7 +58,8 @@ def simulate(
         Parameter(
             name="--warmup",
             group=RUN,
-            help="Leave the beginning out of the statistics: `1000` requests, or a time such as `60s`.",
+            help="Leave the beginning out of the statistics: `1000` requests, or a time such as `60s`. Requests that "
+            "arrive later count; those under way do not, so that rates of short closed runs come out low.",
         ),
     ] = None,
     until: Annotated[

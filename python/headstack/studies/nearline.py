@@ -338,7 +338,7 @@ def _long_reads(bench: Bench) -> list[Row]:
     preferring = Bench(CACHE_DRIVE, replaced=SEQUENTIAL_FIRST)
     claim = "single 4 KiB reads beside a sequential reader, both at queue depth 1"
     return [
-        at_most("longest-read", "18 TB, two readers beside two writers, the write cache full: longest read", LONG_READ_MS,
+        at_most("longest-read", "18 TB, two readers beside eight writers, the write cache full: longest read", LONG_READ_MS,
                 mixed.longest_ms["read"], "ms", note="QNAP and ULINK call longer ones long-latency reads"),
         at_most("scrub-fair-read", f"18 TB, {claim}: longest", LONG_READ_MS, _scrubbed_ms(bench), "ms", note="own aim"),
         about("scrub-longest-read", f"14 TB, {claim}, firmware that prefers sequential reads: longest", STARVED_MS,
