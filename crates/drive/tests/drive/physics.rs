@@ -2,10 +2,10 @@
 //! revolution, 0.1 ms a sector.
 
 use crate::common::{FAST_BUS, command, drive, ms, run_events, serve};
-use headstack_drive::command::{CacheResult, Outcome, Work};
+use headstack_drive::command::{CacheResult, Command, Outcome, Work};
 use headstack_drive::scheduler::{Knowledge, MODIFIERS, Policy, Queue};
 use headstack_drive::{Drive, Rebase, Worked};
-use headstack_units::{Angle, Lba, Nanos, Op};
+use headstack_units::{Angle, Lba, Nanos, Op, RequestFlags};
 
 /// Equal to the microsecond.
 fn close(time: Nanos, expected_ms: f64) {
