@@ -4,16 +4,23 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING, get_args
 
 import pytest
 
 from conftest import data_file, drive_file, headstack, refused
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from cyclopts import App
 
 
 def trace(tmp_path: Path, *lines: str) -> Path:
@@ -333,3 +340,51 @@ def test_a_name_that_is_not_text() -> None:
     done = subprocess.run(command, capture_output=True, check=False)
     assert done.returncode == 2, done
     assert b"internal" not in done.stderr
+
+
+def whole_numbers() -> list[tuple[tuple[str, ...], str]]:
+    """Every option of every verb that takes a whole number, as the parser knows them."""
+    from headstack.cli import command_line
+
+    def walk(app: App, names: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], str]]:
+        if app.default_command is not None:
+            for each in app.assemble_argument_collection():
+                hints = {
+                    each.hint,
+                    *get_args(each.hint),
+                    *(part for hint in get_args(each.hint) for part in get_args(hint)),
+                }
+                if int in hints and each.names and each.names[0].startswith("--"):
+                    yield names, each.names[0]
+        for name in app:
+            if not name.startswith("-"):
+                yield from walk(app[name], (*names, name))
+
+    return list(walk(command_line(), ()))
+
+
+def test_a_fraction_is_no_whole_number(capsys: pytest.CaptureFixture[str]) -> None:
+    from headstack.cli import main
+
+    options = whole_numbers()
+    assert len(options) > 30
+    assert {verb for verb, _ in options} >= {
+        ("explain",),
+        ("simulate",),
+        ("measure",),
+        ("trace", "make"),
+        ("calibrate",),
+    }
+    for verb, option in options:
+        given, said = list(verb), " needs nothing"
+        # What is missing is told first.
+        while lacking := re.search(r" needs ([\w-]+)", said):
+            given += [] if lacking[1] == "nothing" else [lacking[1], "a"] if lacking[1].startswith("--") else ["a"]
+            assert main([*given, f"{option}=6.9"]) == 2
+            said = capsys.readouterr().err
+        assert f"{option} `6.9` is not a whole number" in said, (verb, option)
+
+
+def test_a_sector_may_be_given_in_hexadecimal() -> None:
+    told = headstack("explain", "hp-97560", "--lba", "0x10", "--json").json()
+    assert told["requests"][0]["lba"] == 16

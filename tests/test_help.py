@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import subprocess
@@ -12,7 +13,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conftest import ROOT, headstack
-from headstack.cli import command_line, hints, main, output, verbs
+from headstack import hints
+from headstack.cli import command_line, main, output, verbs
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -96,6 +98,35 @@ def test_completion_knows_verbs_and_options(shell: str, tmp_path: Path) -> None:
         subprocess.run(["bash", "-n", path], check=True)
 
 
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        (("simulate", "hp-c22"), "hp-c2200a"),
+        (("simulate", "raid"), "raid5-4x-cheetah-9lp"),
+        (("drives", "show", "near"), "nearline-24tb"),
+        (("validate", "atlas"), "atlas-10k-fitted"),
+        (("simulate", "hp-97560", "--workload", "unix"), "unix-like"),
+        (("simulate", "hp-97560", "--scheduler", "spt"), "sptf"),
+        (("cost", "--design", "four"), "four-platter"),
+        (("study", "sk"), "skippy"),
+    ],
+)
+def test_completion_knows_the_names_of_the_library(words: tuple[str, ...], offered: str, tmp_path: Path) -> None:
+    asked = headstack("__complete", *words)
+    assert offered in asked.out.split()
+    # As bash asks for it.
+    (tmp_path / "script").write_text(headstack("completion", "bash").out)
+    (tmp_path / "headstack").write_text(f'#!/bin/sh\nexec {sys.executable} -m headstack "$@"\n')
+    (tmp_path / "headstack").chmod(0o755)
+    typed = " ".join(("headstack", *words))
+    script = f'. {tmp_path}/script; COMP_WORDS=({typed}); COMP_CWORD={len(words)}; _headstack; echo "${{COMPREPLY[@]}}"'
+    path = f"{tmp_path}:{os.environ['PATH']}"
+    done = subprocess.run(
+        ["bash", "-c", script], env={**os.environ, "PATH": path}, check=True, capture_output=True, text=True
+    )
+    assert offered in done.stdout.split()
+
+
 def test_manual_pages(tmp_path: Path) -> None:
     subprocess.run([sys.executable, ROOT / "docs" / "man.py", tmp_path], check=True, capture_output=True)
     pages = {path.name: path.read_text() for path in tmp_path.glob("*.1")}
@@ -112,6 +143,12 @@ def test_manual_pages(tmp_path: Path) -> None:
         (("drives", "show", "hp-97560", "--set", "rotaton_rpm=5400"), "rotation_rpm"),
         (("study", "jonson"), "johnson"),
         (("measure", "mock:", "skipy-read"), "skippy-read"),
+        (("measure", "mock:", "skipy"), "skippy"),
+        (("drives", "show", "hp-97560", "--set", "spindle.rotaton_rpm=5400"), "rotation_rpm"),
+        (
+            ("calibrate", "hp-97560", "--trace", str(ROOT / "examples/sample.csv"), "--parameters", "contrller"),
+            "controller",
+        ),
         (("simulate", "hp-97560", "--workload", "unixlike"), "unix-like"),
         (("--versoin",), "--version"),
         (("drives", "--hlep"), "--help"),

@@ -21,15 +21,15 @@ from headstack.report.measurement import measurement_page
 from headstack.report.page import Page, Section
 from headstack.report.run import run_page
 from headstack.report.study import row_cells, study_page
-from headstack.report.tables import number
 from headstack.report.validation import validation_page
 from headstack.residuals import residual_frame
+from headstack.shown import number
 from headstack.studies.framework import Row, StudyResult, about, at_most, not_testable
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from headstack.results.traces import Analysis
+    from headstack.results.analyses import Analysis
 
 ROWS = [
     about("printed", "a number of the source", 10.0, 10.1, "ms", within=0.5),

@@ -27,12 +27,10 @@ if TYPE_CHECKING:
         Table,
         Trace,
         Workload,
-        demerit,
         library_designs,
         library_drives,
         library_systems,
         library_workloads,
-        per_request_error,
         schedulers,
         trace_formats,
     )
@@ -45,6 +43,7 @@ if TYPE_CHECKING:
     from headstack.fleets import Fleet, fleet
     from headstack.power import PowerBudget, power_budget
     from headstack.run import Run, simulate
+    from headstack.scores import demerit, per_request_error
     from headstack.studies import study
     from headstack.sweeping import Sweep, sweep
     from headstack.validation import Validation, validate
@@ -119,6 +118,8 @@ _HOMES = {
     "PowerBudget": "headstack.power",
     "power_budget": "headstack.power",
     "Run": "headstack.run",
+    "demerit": "headstack.scores",
+    "per_request_error": "headstack.scores",
     "simulate": "headstack.run",
     "study": "headstack.studies",
     "Sweep": "headstack.sweeping",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from headstack.report.tables import number
+from headstack.shown import number, percent
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,7 +20,7 @@ def condition_rows(summary: Mapping[str, Any]) -> list[tuple[str, ...]]:
         counted_s = power["energy_j"] / power["average_w"] if power else 0.0
         for condition in drive.get("conditions", ()):
             times = [condition[key] for key in ("entering_s", "within_s", "recovering_s")]
-            share = f"{100 * sum(times) / counted_s:.1f} %" if counted_s else "–"
+            share = percent(sum(times) / counted_s if counted_s else None, 1)
             told = (number(time, 1) for time in times)
             rows.append((drive["name"], condition["name"], number(condition["entered"]), *told, share))
     return rows

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 from headstack import _core
+from headstack.arguments import checked
 from headstack.errors import InputError
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ class Cost:
         cost_page(self).write(Path(path))
 
 
+@checked()
 def cost(
     design: str | Path = "four-platter",
     *,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from headstack.counted import plural
+from headstack.shown import Part, Shown, number, of_unit
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -14,10 +15,14 @@ if TYPE_CHECKING:
 Table = tuple[list[str], list[list[str]]]
 
 
-def price(entry: Mapping[str, Any]) -> str:
+def price(entry: Mapping[str, Any]) -> Shown:
     """Write a range of dollars; one number where both ends are equal."""
-    low, high = f"{entry['low_usd']:,.2f}", f"{entry['high_usd']:,.2f}"
-    return low if low == high else f"{low}–{high}"
+    low, high = number(entry["low_usd"]), number(entry["high_usd"])
+    return Shown(
+        low if low == high else f"{low}–{high}",
+        Part("least", entry["low_usd"], "USD"),
+        Part("most", entry["high_usd"], "USD"),
+    )
 
 
 def system_name(system: Mapping[str, Any]) -> str:
@@ -29,13 +34,14 @@ def bill_rows(found: Cost) -> Table:
     """A row a component: how many, and the price of all of them, for each number of actuators; the total last."""
     columns = ["component"]
     for bill in found.designs:
-        columns += ["count", plural(bill["actuators"], "actuator")]
+        actuators = plural(bill["actuators"], "actuator")
+        columns += [f"count, {actuators}", actuators]
     rows = []
     for index, component in enumerate(found.designs[0]["components"]):
         row = [component["name"]]
         for bill in found.designs:
             entry = bill["components"][index]
-            row += [f"{entry['count']:,}", price(entry)]
+            row += [number(entry["count"]), price(entry)]
         rows.append(row)
     total = ["total"]
     for bill in found.designs:
@@ -50,8 +56,8 @@ def system_rows(found: Cost) -> Table:
         [
             system_name(system),
             price(system),
-            f"{system['mean_usd']:,.2f}",
-            "–" if index == 0 else f"{system['saving_percent']:.1f} %",
+            of_unit(system["mean_usd"], "USD"),
+            number(None if index == 0 else system["saving_percent"], 1, "%"),
         ]
         for index, system in enumerate(systems)
     ]

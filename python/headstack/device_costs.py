@@ -13,6 +13,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from headstack import _core
+from headstack.arguments import checked
 from headstack.run import as_system
 from headstack.sweeping.executors.local import cores
 from headstack.threads import Pool
@@ -142,6 +143,7 @@ class Coefficients:
         return cast("CoefficientsSummary", found)
 
 
+@checked(but=("system",))
 def coefficients(
     system: str | Path | _core.Drive | _core.System,
     *,

@@ -32,6 +32,12 @@ class HeadstackError(Exception):
 class InputError(HeadstackError):
     """A drive, system, workload or trace file, or an option, cannot be used; nothing was written."""
 
+    def __init__(self, message: str, hint: str | None = None) -> None:
+        from headstack import hints
+
+        # The message of what is compiled lists all keys; here the hint names the one that was meant.
+        super().__init__(*hints.improved(message.rstrip(), hint))
+
 
 class Interrupted(HeadstackError):
     """The caller's `progress` asked to stop; unfinished outputs were removed. Ctrl-C raises `KeyboardInterrupt`."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 from warnings import warn
 
 from headstack import _core
+from headstack.arguments import checked
 from headstack.errors import InputError
 from headstack.run import as_system
 
@@ -53,6 +54,7 @@ class Explanation:
         explanation_page(self).write(Path(path))
 
 
+@checked(but=("system",))
 def explain(
     system: str | Path | _core.Drive | _core.System,
     lbas: Sequence[int],
@@ -80,7 +82,7 @@ def explain(
     seed
         Seed of everything random in the drive.
     """
-    if not lbas:
+    if len(lbas) == 0:
         raise InputError("there is no request to explain", "give at least one LBA")
     _core.check_number("gap_ms", gap_ms)
     _core.check_number("sectors", sectors)
@@ -91,6 +93,7 @@ def explain(
     return Explanation(built.name, timelines)
 
 
+@checked(but=("system",))
 def explain_completion(
     system: str | Path | _core.Drive | _core.System,
     completions: str | Path,

@@ -9,6 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, cast
 
 from headstack import _core
+from headstack.arguments import checked
 from headstack.comparison.sweep import P99, WATTS, SweepComparison
 from headstack.errors import InputError
 from headstack.overload import overload
@@ -30,6 +31,7 @@ _KNOWN_BY = {USD: "price", WATTS: "watts"}
 _DEFAULT_ARRAYS = ({"drives": 1},)
 
 
+@checked()
 def explore(
     trace: str | Path | _core.Trace,
     candidates: str | Path,

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from concurrent.futures import Executor
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from headstack import _core
+from headstack.arguments import checked
 from headstack.errors import InputError
 from headstack.renamed import formerly
 from headstack.run import as_system, with_scheduler
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from concurrent.futures import Executor
 
     from headstack.results.runs import FleetSummary
     from headstack.run import Overrides
@@ -46,6 +47,7 @@ class Fleet:
 
 
 @formerly(limit="requests")
+@checked(but=("system",))
 def fleet(
     system: str | Path | _core.Drive | _core.System,
     trace: str | Path | _core.Trace | Sequence[_core.Trace],

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from headstack import _core, unusual
+from headstack.arguments import checked
 from headstack.errors import InputError
 from headstack.files import check_writable, write_whole
 
@@ -211,6 +212,7 @@ def probes() -> list[ProbeEntry]:
     return _core.measure_probes()
 
 
+@checked()
 def plan(
     device: str | Path,
     probes: Iterable[str] = (),
@@ -245,6 +247,7 @@ def plan(
     )
 
 
+@checked()
 def run(
     device: str | Path,
     probes: Iterable[str] = (),
@@ -348,6 +351,7 @@ def _grid(file_mb: Sequence[float] | None, record_kib: Sequence[float] | None, r
     }
 
 
+@checked()
 def read(path: str | Path) -> Measurement:
     """A record that `run` wrote, or the `.part` beside it where it was cut off; `InputError` if it is none."""
     return Measurement(_core.read_measurement(Path(path)))

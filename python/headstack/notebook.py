@@ -29,7 +29,7 @@ def table(title: str, rows: Iterable[tuple[str, str]]) -> str:
 
 def drive(self: Drive) -> str:
     """What a drive is, and where its values come from."""
-    from headstack.report.tables import number
+    from headstack.shown import number
 
     about = self.describe()
     shares = about["provenance"]["shares"]

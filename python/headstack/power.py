@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from headstack import _core
+from headstack.arguments import checked
 from headstack.run import as_system
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ class PowerBudget:
         return cast("PowerSummary", dict(vars(self)))
 
 
+@checked(but=("system",))
 def power_budget(
     system: str | Path | _core.Drive | _core.System,
     *,

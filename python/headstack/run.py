@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from headstack import _core, frames, unusual
+from headstack.arguments import checked
 from headstack.errors import InputError
 from headstack.files import parquet
 from headstack.overrides import scheduler_override
@@ -72,6 +73,12 @@ def as_requests(
 
 
 @formerly(limit="requests")
+@checked(
+    but=(
+        "system",
+        "workload",
+    )
+)
 def simulate(
     system: str | Path | _core.Drive | _core.System,
     workload: str | Path | _core.Workload | _core.Trace,

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from headstack import unusual
 from headstack._core import StreamModel
+from headstack.arguments import checked
 from headstack.errors import InputError
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["StreamModel", "model", "throughputs"]
 
 
+@checked()
 def model(source: str | Path | StreamModel, values: Mapping[str, Any] | None = None) -> StreamModel:
     """Make a model of a drive (a library name or a drive file), or take one that was saved, or another with some values replaced.
 
@@ -47,6 +49,7 @@ def model(source: str | Path | StreamModel, values: Mapping[str, Any] | None = N
     return StreamModel(json=json.dumps(spec))
 
 
+@checked()
 def throughputs(
     model: StreamModel, op: str, cells: Iterable[tuple[float, float]], *, repeats: int = 15, seed: int = 1
 ) -> dict[tuple[float, float], float]:

@@ -8,6 +8,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Any, cast
 
 from headstack import _core
+from headstack.arguments import checked
 from headstack.errors import InputError
 from headstack.gaps import settle_gap
 from headstack.renamed import formerly
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 
 @formerly(limit="requests")
+@checked(but=("system",))
 def validate(
     system: str | Path | _core.Drive | _core.System,
     trace: str | Path | _core.Trace,

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, cast
 
 from headstack import _core
+from headstack.arguments import checked
 from headstack.calibration.drivefile import drive_file
 from headstack.calibration.result import Calibration
 from headstack.calibration.table import describe_head
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 Objective = Literal["balanced_ms", "mae_ms", "rmse_ms", "demerit_ms"]
 
 
+@checked(but=("system",))
 def calibrate(
     system: str | Path | _core.Drive | _core.System,
     trace: str | Path | _core.Trace,

@@ -10,6 +10,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from headstack.checks.deep import Bench, steady_rates
+from headstack.shown import Part, Shown, percent, shown
 
 if TYPE_CHECKING:
     from headstack.results.drives import SheetFigure
@@ -164,9 +165,17 @@ def table(rows: list[SheetRow]) -> list[list[str]]:
             row.drive,
             row.sheet,
             row.what,
-            f"{row.published:g} {row.unit}",
-            "–" if row.model is None else f"{row.model:.4g}" + _spread(row),
-            "–" if row.difference is None else f"{100 * row.difference:+.1f} %",
+            shown(f"{row.published:g} {row.unit}", row.published, row.unit),
+            Shown(
+                "–" if row.model is None else f"{row.model:.4g}" + _spread(row),
+                Part("", row.model, row.unit),
+                Part("from", row.lowest, row.unit),
+                Part("to", row.highest, row.unit),
+            ),
+            shown(
+                "–" if row.difference is None else f"{100 * row.difference:+.1f} %",
+                *percent(row.difference).parts[0][1:],
+            ),
             row.kind,
             row.note,
         ]

@@ -10,7 +10,7 @@ import errno
 import os
 import sys
 from functools import cache
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from headstack.cli import output, verbs
 
@@ -37,6 +37,27 @@ def _default(value: object) -> str:
     return cast("str", None if value is None or value is False or value == () else str(value))
 
 
+def _converted(kind: Any, tokens: Any) -> object:
+    """The value of an option, of the type that its verb asks for."""
+    from cyclopts import convert
+
+    return convert(kind, tokens, converter=_one)
+
+
+def _one(kind: Any, word: str) -> object:
+    """One word: where a whole number is asked for, the parser would round 6.9 to 7."""
+    from cyclopts import CoercionError, convert
+
+    if kind is int:
+        return int(word, 16 if word.lower().lstrip("+-").startswith("0x") else 10)
+    try:
+        return convert(kind, [word])
+    except CoercionError as problem:
+        # Whose value it is, the caller knows.
+        problem.token = None
+        raise
+
+
 @cache
 def command_line() -> App:
     """The parser of the command line."""
@@ -50,7 +71,7 @@ def command_line() -> App:
         version_flags=["--version", "-V"],
         help_format="markdown",
         # No `--no-…` twins: an option is given or it is not.
-        default_parameter=Parameter(negative=(), show_default=_default),
+        default_parameter=Parameter(negative=(), show_default=_default, converter=_converted),
         suppress_keyboard_interrupt=False,
     )
     for name, (home, about) in verbs.VERBS.items():

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Group, Parameter
 
-from headstack.cli import output
+from headstack.cli import offered, output
 from headstack.cli.models import built_system
 from headstack.cli.options import MODEL, OUTPUT, RUN, TRACE, Json, Overrides, TraceOptions
-from headstack.counted import plural
 from headstack.errors import InputError
+from headstack.shown import Part, Shown, number, of_unit, several, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,7 +25,7 @@ Law = Literal["constant", "uniform", "normal", "exponential"]
 
 
 def calibrate(
-    system: Annotated[str, Parameter(help="Library name or drive file of one drive.")],
+    system: Annotated[str, Parameter(help="Library name or drive file of one drive.", completer=offered.drives)],
     *,
     trace: Annotated[Path | None, Parameter(group=TRACE, help="Trace that has measured times.")] = None,
     table: Annotated[
@@ -180,7 +180,6 @@ def _streams(
 
 
 def _show_streams(summary: Mapping[str, Any]) -> None:
-    number = output.number
     train, test = summary["train"], summary["test"]
     output.sentence(
         f"the stream model of {summary['system']}, fitted to {train['throughputs']} throughputs of {summary['source']}, scored "
@@ -234,7 +233,6 @@ def _show(summary: Mapping[str, Any]) -> None:
     from headstack.calibration.retries import demerit_with_retries, retries_words
     from headstack.calibration.table import not_identifiable
 
-    number = output.number
     split = summary["split"]
     scored = (
         f"each scored by a drive fitted to the other {split['folds'] - 1} of {split['folds']} blocks"
@@ -254,8 +252,8 @@ def _show(summary: Mapping[str, Any]) -> None:
                 f"{part}{kind}, {when}",
                 number(scores["requests"]),
                 number(scores["per_request"]["mae_ms"], 3),
-                f"{number(scores['per_request']['mae_percent'])} %",
-                f"{number(scores['demerit_percent'])} %",
+                number(scores["per_request"]["mae_percent"], 2, "%"),
+                number(scores["demerit_percent"], 2, "%"),
                 number(scores["model_mean_ms"]),
                 number(scores["measured_mean_ms"]),
             )
@@ -279,7 +277,7 @@ def _show(summary: Mapping[str, Any]) -> None:
                 _value(row["after"]),
                 _range(row),
                 number(row["gain_ms"], 4),
-                f"{number(row['gain_percent'], 1)} %",
+                number(row["gain_percent"], 1, "%"),
                 "yes" if row["wrong"] else "not clear",
             )
             for row in changed
@@ -289,13 +287,13 @@ def _show(summary: Mapping[str, Any]) -> None:
     )
     unknown = not_identifiable(rows)
     facts = [
-        ("kept", f"{number(len(rows) - len(changed))} of {number(len(rows))} parameters as they were"),
+        ("kept", several("{} of {of} parameters as they were", len(rows) - len(changed), len(rows))),
         ("not identifiable", ", ".join(unknown) or "none: the fitted part bounds every parameter"),
         *([("taken back", ", ".join(summary["refuted"]) + ": with it a score of reads or of writes got worse on held-out requests")]
           if summary["refuted"] else []),
         ("retries", retries_words(summary["retries"])),
-        ("run", f"{number(summary['evaluations'])} drives tried in {plural(summary['rounds'], 'round')}, seed {summary['seed']}, "
-                f"headstack {summary['version']}"),
+        ("run", several(f"{{drives tried}} drives tried in {{rounds}} {'round' if summary['rounds'] == 1 else 'rounds'}, seed {{}}, headstack {{}}",
+                        *(summary[key] for key in ("evaluations", "rounds", "seed", "version")))),
     ]  # fmt: skip
     scored_with = summary["retries"]["test_with"]
     if scored_with is not None:
@@ -304,11 +302,10 @@ def _show(summary: Mapping[str, Any]) -> None:
 
 
 def _show_folds(folds: Mapping[str, Any]) -> None:
-    number = output.number
 
-    def mean(part: Mapping[str, Any], key: str) -> str:
+    def mean(part: Mapping[str, Any], key: str) -> Shown:
         low, high = part[key]["ci95"]
-        return f"{number(part[key]['mean'])} % ({number(low)} to {number(high)})"
+        return several("{} ({from} to {to})", number(part[key]["mean"], 2, "%"), of_unit(low, "%"), of_unit(high, "%"))
 
     output.table(
         "Mean over the blocks, and its 95 % interval",
@@ -327,14 +324,15 @@ def _part(scores: Mapping[str, Any], kind: str) -> tuple[str, Mapping[str, Any]]
     return (f", {kind}", scores[kind]) if kind else ("", scores)
 
 
-def _value(value: Any) -> str:
+def _value(value: Any) -> Shown:
     from headstack.calibration.table import value as written
 
-    return written(value)
+    return shown(written(value), written(value) if isinstance(value, bool) else value)
 
 
-def _range(row: Mapping[str, Any]) -> str:
+def _range(row: Mapping[str, Any]) -> Shown:
     if row["ci95"] is None:
-        return "–"
+        return Shown("–", Part("from", None), Part("to", None))
     low, high = row["ci95"]
-    return f"{'…' if low is None else _value(low)} to {'…' if high is None else _value(high)}"
+    text = f"{'…' if low is None else _value(low)} to {'…' if high is None else _value(high)}"
+    return Shown(text, Part("from", low), Part("to", high))

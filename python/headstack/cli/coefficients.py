@@ -6,15 +6,16 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from headstack.cli import output
+from headstack.cli import offered, output
 from headstack.cli.options import RUN, Json, Overrides, Scheduler, model_overrides
+from headstack.shown import Part, Shown, shown
 
 if TYPE_CHECKING:
     from headstack.device_costs import Coefficients, Form
 
 
 def coefficients(
-    drive: Annotated[str, Parameter(help="Name in the library, drive file or system file.")],
+    drive: Annotated[str, Parameter(help="Name in the library, drive file or system file.", completer=offered.systems)],
     *,
     scheduler: Scheduler = None,
     set_: Overrides = (),
@@ -34,9 +35,9 @@ def coefficients(
 
 def _show(found: Coefficients) -> None:
 
-    def number(value: float) -> str:
+    def number(value: float) -> Shown:
         # A hundredth of a byte or of a request is no figure.
-        return output.number(round(value) if abs(value) >= 1000 else value)
+        return shown(output.number(round(value) if abs(value) >= 1000 else value), value)
 
     output.facts(
         f"{found.system}, random writes with the write cache off",
@@ -59,5 +60,13 @@ def _show(found: Coefficients) -> None:
         output.sentence(form.sentence())
 
 
-def _by_depth(form: Form) -> list[str]:
-    return [f"{error.percent:+,.0f} ({error.size_kib} KiB {error.op}s)" for error in form.by_depth().values()]
+def _by_depth(form: Form) -> list[Shown]:
+    return [
+        Shown(
+            f"{error.percent:+,.0f} ({error.size_kib} KiB {error.op}s)",
+            Part("", error.percent, "%"),
+            Part("of", f"{error.op}s"),
+            Part("size", error.size_kib, "KiB"),
+        )
+        for error in form.by_depth().values()
+    ]

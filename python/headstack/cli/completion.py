@@ -1,4 +1,4 @@
-"""`headstack completion`: what a shell needs to complete verbs and options."""
+"""`headstack completion`: what a shell needs to complete verbs, options and names of the library."""
 
 from __future__ import annotations
 
@@ -15,5 +15,7 @@ def completion(
     """Print a completion script for a shell."""
     from headstack.cli import command_line
 
-    output.line(command_line().generate_completion(prog_name="headstack", shell=shell).rstrip())
+    script = command_line().generate_completion(prog_name="headstack", shell=shell).rstrip()
+    # Where no name of the library is meant, it is a file.
+    output.line(script.replace("complete -F _headstack", "complete -o default -F _headstack"))
     return 0

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from headstack.cli import output
+from headstack.cli import offered, output
 from headstack.cli.options import OUTPUT, Json
 from headstack.errors import InputError
 
@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 def cost(
     *,
-    design: Annotated[str, Parameter(help="Name of a design in the library, or a design file.")] = "four-platter",
+    design: Annotated[
+        str, Parameter(help="Name of a design in the library, or a design file.", completer=offered.designs)
+    ] = "four-platter",
     actuators: Annotated[str, Parameter(help="Numbers of actuators, one bill each: `1,2,4`.")] = "1",
     platters: Annotated[int | None, Parameter(help="Platters of the drive, instead of the design's.")] = None,
     systems: Annotated[

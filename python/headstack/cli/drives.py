@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import App, Parameter
 
-from headstack.cli import output
+from headstack.cli import offered, output
 from headstack.cli.options import OUTPUT, Json, Overrides, pairs
 from headstack.cli.verbs import VERBS, examples
 from headstack.counted import plural
+from headstack.shown import Shown, between, number, percent, several, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -41,7 +42,7 @@ def list_(*, json: Json = False) -> int:
                 output.number(drive["rotation_rpm"], 0),
                 output.number(drive["heads"]),
                 output.number(drive["cylinders"]),
-                f"{output.number(drive['seek']['distance_weighted_ms'])} ms",
+                output.number(drive["seek"]["distance_weighted_ms"], 2, "ms"),
                 percent(drive["provenance"]["shares"]["assumed"]),
             )
             for drive in drives
@@ -55,7 +56,7 @@ def list_(*, json: Json = False) -> int:
 
 @app.command(help_epilogue=examples("drives show"))
 def show(
-    drive: Annotated[str, Parameter(help="Library name, or a drive file.")],
+    drive: Annotated[str, Parameter(help="Library name, or a drive file.", completer=offered.drives)],
     *,
     set_: Overrides = (),
     toml: Annotated[bool, Parameter(help="Print the drive file instead.")] = False,
@@ -83,7 +84,7 @@ def show(
 
 @app.command(help_epilogue=examples("drives check"))
 def check(
-    *drives: Annotated[str, Parameter(help="Library names, or drive files.")],
+    *drives: Annotated[str, Parameter(help="Library names, or drive files.", completer=offered.drives)],
     deep: Annotated[
         bool,
         Parameter(help="Run each drive, and hold it against its own geometry; without names: the whole library."),
@@ -168,7 +169,11 @@ def _check_deep(sources: list[str], results: list[CheckedFile], code: int, *, js
             (
                 check.drive,
                 *(
-                    f"{row['mb_per_s']:.3g} ({100 * row['share']:.0f} %)"
+                    several(
+                        "{} ({share of the bound} of the bound)",
+                        shown(f"{row['mb_per_s']:.3g}", row["mb_per_s"], "MB/s"),
+                        percent(row["share"]),
+                    )
                     for row in sorted(check.sequential, key=lambda row: row["op"])
                 ),
             )
@@ -178,7 +183,8 @@ def _check_deep(sources: list[str], results: list[CheckedFile], code: int, *, js
     )
     output.table(
         "Random IOPS of 4 KiB, longest responses, and time to write out a full cache",
-        ["drive", "read 1", "16", "write 1", "16", "uncached 1", "16", "longest read", "write", "flush"],
+        ["drive", "read QD 1", "read QD 16", "write QD 1", "write QD 16", "uncached QD 1", "uncached QD 16", "longest read (ms)",
+         "longest write (ms)", "flush (s)"],
         [
             (
                 check.drive,
@@ -194,7 +200,8 @@ def _check_deep(sources: list[str], results: list[CheckedFile], code: int, *, js
             for check in checks
         ],
         text_columns=(0,),
-        caption="1, 16: queue depth; longest responses of readers beside writers that keep the write cache full, in ms; flush in s",
+        caption="QD: queue depth; uncached: writes with the write cache off; longest: responses of readers beside writers that keep the "
+        "write cache full",
     )  # fmt: skip
     for check in checks:
         output.sentence(f"{check.drive}: {check.verdict}")
@@ -203,7 +210,9 @@ def _check_deep(sources: list[str], results: list[CheckedFile], code: int, *, js
 
 @app.command(help_epilogue=examples("drives sheet"))
 def sheet(
-    *drives: Annotated[str, Parameter(help="Library names; if none, all drives whose data sheets are known.")],
+    *drives: Annotated[
+        str, Parameter(help="Library names; if none, all drives whose data sheets are known.", completer=offered.drives)
+    ],
     markdown: Annotated[bool, Parameter(help="Print the table in Markdown.")] = False,
     json: Json = False,
 ) -> int:
@@ -335,17 +344,12 @@ def _tell(report: Mapping[str, Any], where: str) -> None:
     output.note(f"{carried} parameters carried, {left} not{where}")
 
 
-def capacity(size_bytes: int) -> str:
+def capacity(size_bytes: int) -> Shown:
     """Write a capacity as makers do, in powers of ten."""
     for unit, size in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6)):
         if size_bytes >= size:
-            return f"{size_bytes / size:,.2f} {unit}"
-    return f"{size_bytes:,} B"
-
-
-def percent(share: float) -> str:
-    """Write a share of one as a percentage."""
-    return f"{100 * share:.0f} %"
+            return shown(f"{size_bytes / size:,.2f} {unit}", size_bytes, "B")
+    return number(size_bytes, 0, "B")
 
 
 def _short(drive: Mapping[str, Any]) -> dict[str, Any]:
@@ -378,22 +382,23 @@ def _choices(toml: str) -> dict[str, Any]:
 def _density(zone: ZoneFigures) -> str:
     """Sectors on a track: from the sparsest head to the densest, where they differ."""
     by_head = zone["sectors_per_track_by_head"]
-    return f"{min(by_head):,}–{max(by_head):,}" if by_head else output.number(zone["sectors_per_track"])
+    least, most = (min(by_head), max(by_head)) if by_head else (zone["sectors_per_track"],) * 2
+    return between("–", least, most)
 
 
 def _show(about: Mapping[str, Any]) -> None:
-    number = output.number
     seek, zones, shares = about["seek"], about["zones"], about["provenance"]["shares"]
     output.facts(
         about["name"],
         [
             ("", about["summary"]),
-            ("capacity", f"{number(about['capacity_sectors'])} sectors of {about['sector_bytes']} B, "
-                         f"{capacity(about['capacity_bytes'])}"),
-            ("geometry", f"{number(about['cylinders'])} cylinders, {about['heads']} heads, {plural(len(zones), 'zone')}, "
-                         f"{plural(about['actuators'], 'actuator')}"),
-            ("rotation", f"{number(about['rotation_rpm'], 1)} rpm, {number(about['rotation_ms'], 4)} ms a revolution"),
-            ("head switch", f"{number(about['head_switch_ms'])} ms"),
+            ("capacity", several("{} sectors of {sector size}, {}", number(about["capacity_sectors"]), number(about["sector_bytes"], 0, "B"),
+                                 capacity(about["capacity_bytes"]))),
+            ("geometry", several(f"{{}} cylinders, {{}} heads, {{zones}} {'zone' if len(zones) == 1 else 'zones'}, "
+                                 f"{{actuators}} {'actuator' if about['actuators'] == 1 else 'actuators'}",
+                                 about["cylinders"], about["heads"], len(zones), about["actuators"])),
+            ("rotation", several("{} rpm, {revolution} ms a revolution", number(about["rotation_rpm"], 1), number(about["rotation_ms"], 4))),
+            ("head switch", number(about["head_switch_ms"], 2, "ms")),
         ],
     )  # fmt: skip
     output.line()
@@ -415,7 +420,7 @@ def _show(about: Mapping[str, Any]) -> None:
         [
             (
                 str(index),
-                f"{zone['first_cylinder']:,}–{zone['last_cylinder']:,}",
+                between("–", zone["first_cylinder"], zone["last_cylinder"]),
                 _density(zone),
                 number(zone["first_lba"]),
                 number(zone["sectors"]),
@@ -427,7 +432,7 @@ def _show(about: Mapping[str, Any]) -> None:
         text_columns=(0, 1),
     )
     if about["arms"]:
-        output.facts("Parallel arms", _arms(about["arms"]))
+        output.facts("Parallel arms", _arms(about["arms"]), table="Parallel arms")
         output.line()
     if about["rules"]:
         output.table(

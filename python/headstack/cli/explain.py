@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from headstack.cli import output
+from headstack.cli import offered, output
 from headstack.cli.models import built_system
 from headstack.cli.options import OUTPUT, Json, Overrides, Scheduler
 from headstack.errors import InputError
+from headstack.shown import Part, Shown, number, of_unit
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def explain(
-    system: Annotated[str, Parameter(help="Library name, drive file or system file.")],
+    system: Annotated[str, Parameter(help="Library name, drive file or system file.", completer=offered.systems)],
     *,
     lba: Annotated[int | None, Parameter(help="First sector of a request to a system at rest.")] = None,
     then: Annotated[
@@ -93,7 +94,6 @@ def _refuse_misplaced(
 def _show(found: Explanation) -> None:
     from headstack.timelines import summary_line, title
 
-    number = output.number
     for timeline in found.timelines:
         _note_difference(timeline)
         output.table(
@@ -103,10 +103,14 @@ def _show(found: Explanation) -> None:
                 (
                     step["label"],
                     number(step["start_ms"] - timeline["arrival_ms"], 3),
-                    number(step["end_ms"] - step["start_ms"], 3),
+                    of_unit(step["end_ms"] - step["start_ms"], "ms", 3),
                     number(step["cylinder"]),
-                    str(step["head"]),
-                    f"{step['start_revolutions']:.3f} → {step['end_revolutions']:.3f}",
+                    number(step["head"]),
+                    Shown(
+                        f"{step['start_revolutions']:.3f} → {step['end_revolutions']:.3f}",
+                        Part("from", step["start_revolutions"], "revolutions"),
+                        Part("to", step["end_revolutions"], "revolutions"),
+                    ),
                     step["note"],
                 )
                 for step in timeline["steps"]

@@ -11,6 +11,7 @@ from headstack.cli import DONE, IN_PART, output
 from headstack.cli.options import OUTPUT, RUN, Json, Replay, TraceOptions, check_counts
 from headstack.cli.sweep import kept, say_failures
 from headstack.errors import InputError
+from headstack.shown import shown
 
 if TYPE_CHECKING:
     from headstack import Exploration
@@ -82,7 +83,7 @@ def _show(found: Exploration) -> None:
         [
             *(str(each[axis]) for axis in axes),
             *(
-                "–" if value is None else figure(value)
+                shown("–" if value is None else figure(value), value)
                 for value in (
                     each["response_ms"]["p99"],
                     each["response_ms"]["mean"],

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from headstack.cli import output
+from headstack.cli import offered, output
 from headstack.cli.models import built_system
 from headstack.cli.options import (
     OUTPUT,
@@ -23,6 +23,7 @@ from headstack.cli.options import (
 )
 from headstack.counted import plural
 from headstack.errors import InputError
+from headstack.shown import number, of_unit, percent, several
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,7 +33,12 @@ if TYPE_CHECKING:
 
 
 def fleet(
-    system: Annotated[str, Parameter(help="What each device is: a drive or a system of one volume, by name or file.")],
+    system: Annotated[
+        str,
+        Parameter(
+            help="What each device is: a drive or a system of one volume, by name or file.", completer=offered.systems
+        ),
+    ],
     *,
     trace: Annotated[
         Path,
@@ -118,19 +124,17 @@ def _write(done: Fleet, out: Path) -> None:
 
 
 def _show(system: str, summary: dict[str, Any]) -> None:
-    number = output.number
     response = summary["response_ms"]
     output.facts(
         f"{plural(summary['devices'], 'device')}, {'each ' if summary['devices'] > 1 else ''}{system}",
         [
-            ("requests", f"{number(summary['requests'])} in {number(summary['simulated_s'], 1)} simulated s "
-                         f"({number(summary['wall_s'], 1)} s here)"),
-            ("throughput", f"{number(summary['iops'], 1)} IOPS, {number(summary['mib_per_s'])} MiB/s"),
-            ("response (ms)", f"mean {number(response['mean'])}, p50 {number(response['p50'])}, "
-                              f"p90 {number(response['p90'])}, p99 {number(response['p99'])}, "
-                              f"p99.9 {number(response['p999'])}, max {number(response['max'])}"),
-            ("utilisation", f"mean {100 * summary['utilisation_mean']:.1f} %, "
-                            f"of the busiest device {100 * summary['utilisation_max']:.1f} %"),
+            ("requests", several("{} in {simulated time} simulated s ({time here} s here)", summary["requests"], number(summary["simulated_s"], 1),
+                                 number(summary["wall_s"], 1))),
+            ("throughput", several("{} IOPS, {} MiB/s", number(summary["iops"], 1), number(summary["mib_per_s"]))),
+            ("response (ms)", several("mean {}, p50 {}, p90 {}, p99 {}, p99.9 {}, max {}",
+                                      *(of_unit(response[key], "ms") for key in ("mean", "p50", "p90", "p99", "p999", "max")))),
+            ("utilisation", several("mean {}, busiest device {}", percent(summary["utilisation_mean"], 1),
+                                    percent(summary["utilisation_max"], 1))),
         ],
     )  # fmt: skip
     output.table(
@@ -140,8 +144,8 @@ def _show(system: str, summary: dict[str, Any]) -> None:
             (
                 str(each["device"]),
                 number(each["requests"]),
-                f"{100 * each['utilisation']:.1f} %",
-                *(number(each["response_ms"][name]) for name in ("mean", "p50", "p99", "p999", "max")),
+                percent(each["utilisation"], 1),
+                *(of_unit(each["response_ms"][name], "ms") for name in ("mean", "p50", "p99", "p999", "max")),
             )
             for each in summary["worst"]
         ],

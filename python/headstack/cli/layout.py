@@ -14,6 +14,8 @@ from functools import cache
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
+from headstack.shown import Part, Shown
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
@@ -108,30 +110,61 @@ def fact_lines(title: str, pairs: Iterable[tuple[str, str]], screen: Screen) -> 
     return [*lines, *_record(shown, screen.width)]
 
 
-def csv_rows(table: Table) -> list[list[str]]:
-    """The header and the rows for other programs: numbers without thousands commas, their unit in the header."""
-    rows = [[_csv_cell(cell) for cell in row] for row in table.rows]
-    header = []
-    for index, name in enumerate(table.columns):
-        units = {row[index][1] for row in rows if row[index][0]}
-        unit = units.pop() if len(units) == 1 else ""
-        for row in rows:
-            number, own = row[index]
-            row[index] = (number if own == unit else f"{number} {own}", "")
-        header.append(
-            " ".join(filter(None, (name, f"({unit})" if unit else ""))) or ("name" if index == 0 else "value")
-        )
-    return [header, *([cell for cell, _ in row] for row in rows)]
+def csv_rows(table: Table, name: str) -> list[list[str]]:
+    """The header and the rows for other programs, the name of the table in front of each.
+
+    A cell is one number, as exact as it is known, or one text; a unit stands in the header, or in a column of its own where
+    rows differ in it. A cell for people with several numbers becomes several columns.
+    """
+    told = [[_told(cell) for cell in row] for row in table.rows]
+    columns: list[list[str]] = []
+    for index, column in enumerate(table.columns):
+        head = column or ("name" if index == 0 else "value")
+        cells = [row[index] for row in told]
+        labels = dict.fromkeys(part.label for cell in cells for part in cell) or {"": None}
+        for label in labels:
+            parts = [next((part for part in cell if part.label == label), Part(label, None)) for cell in cells]
+            columns += _csv_columns(f"{head}: {label}" if label else head, parts)
+    lines = zip(*columns, strict=True)
+    return [["table" if number == 0 else name, *line] for number, line in enumerate(lines)]
+
+
+def csv_facts(name: str, pairs: Iterable[tuple[str, str]]) -> list[list[str]]:
+    """Names and values for other programs: a row for each number, or for each text."""
+    rows = [["table", "name", "value", "unit"]]
+    for what, value in pairs:
+        for part in _told(value):
+            label = ": ".join(filter(None, (what or "about", part.label)))
+            rows.append([name, label, _exact(part.exact), part.unit])
+    return rows
+
+
+def _csv_columns(head: str, parts: Sequence[Part]) -> list[list[str]]:
+    """A column of values with its header, and one of units where one unit does not hold for all."""
+    units = {part.unit for part in parts if part.exact is not None}
+    values = [_exact(part.exact) for part in parts]
+    if len(units) > 1:
+        return [[head, *values], [f"{head}, unit", *(part.unit for part in parts)]]
+    unit = units.pop() if units else ""
+    is_said = not unit or f"({unit})" in head or unit in head.split()
+    return [[head if is_said else f"{head} ({unit})", *values]]
 
 
 _NUMBER = re.compile(r"([+-]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?)(?: (%|ms|s|B|[KMGT]i?B))?")
 
 
-def _csv_cell(cell: str) -> tuple[str, str]:
-    found = _NUMBER.fullmatch(cell)
-    if found:
-        return found[1].replace(",", ""), found[2] or ""
-    return ("" if cell == "–" else cell), ""
+def _told(cell: str) -> tuple[Part, ...]:
+    """The numbers of a cell, or its text."""
+    if isinstance(cell, Shown):
+        return cell.parts
+    if found := _NUMBER.fullmatch(cell):
+        return (Part("", found[1].replace(",", ""), found[2] or ""),)
+    return (Part("", None if cell in _NOTHING else cell),)
+
+
+def _exact(value: float | str | None) -> str:
+    """A number with all its digits, a text as it stands, nothing where there is none."""
+    return "" if value is None else value if isinstance(value, str) else repr(value)
 
 
 # ---- tables ----------------------------------------------------------------------------------------------------------

@@ -272,7 +272,7 @@ def _list(*, json: bool) -> int:
             ["name", "what it does", "needs", "writes"],
             [(each["name"], each["about"], ", ".join(each["needs"]), "where allowed" if each["writes"] else "")
              for each in probes],
-            text_columns=(0, 1, 2, 3),
+            name="Probes", text_columns=(0, 1, 2, 3),
         )  # fmt: skip
     return DONE
 

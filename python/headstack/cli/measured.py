@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from headstack.cli import output
+from headstack.shown import several, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,7 +33,7 @@ def show(found: Measurement) -> None:
     if values["scan"] is not None:
         from headstack.report.scan import SMART_COLUMNS, scan_facts, smart_rows
 
-        output.facts("The surface", scan_facts(values["scan"]))
+        output.facts("The surface", scan_facts(values["scan"]), table="The surface")
         if found.smart:
             output.table("SMART", SMART_COLUMNS, smart_rows(found.smart), text_columns=(0,))
     if found.replay is not None:
@@ -73,7 +74,8 @@ def _facts(values: Mapping[str, Any]) -> list[tuple[str, str]]:
     facts = []
     if values["order"] is not None:
         group = values["group_cylinders"]
-        facts.append(("order of tracks", values["order"] + (f", {number(group)} cylinders a group" if group else "")))
+        order = several("{}, {} cylinders a group", values["order"], group) if group else values["order"]
+        facts.append(("order of tracks", order))
     two = values["seek"]["two_piece"]
     if two is not None:
         (a, b), (c, e) = two["short_ms"], two["long_ms"]
@@ -84,11 +86,18 @@ def _facts(values: Mapping[str, Any]) -> list[tuple[str, str]]:
     facts += [
         (
             f"random {load['mode']}s, {load['depth']} at a time",
-            f"{load['response_ms']['mean']:.2f} ms, p99 {load['response_ms']['p99']:.1f} ms, {number(load['iops'], 0)} IOPS",
+            several(
+                "mean {} ms, p99 {} ms, {} IOPS",
+                number(load["response_ms"]["mean"]),
+                number(load["response_ms"]["p99"], 1),
+                number(load["iops"], 0),
+            ),
         )
         for load in values["random"]
     ]
     if values["failed"]:
         first = ", ".join(str(lba) for lba in values["failed_lbas"][:5])
-        facts.append(("failed accesses", f"{number(values['failed'])}, skipped; the first at {first}"))
+        facts.append(
+            ("failed accesses", several("{}, skipped; the first at {}", values["failed"], shown(first, first)))
+        )
     return facts

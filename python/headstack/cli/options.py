@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Group, Parameter
 
+from headstack.cli import offered
 from headstack.errors import InputError
 from headstack.overrides import scheduler_override
 
@@ -47,6 +48,7 @@ Scheduler = Annotated[
     Parameter(
         group=MODEL,
         help="Scheduling algorithm: NAME in the host's driver, drive:NAME in the drives; `headstack schedulers` lists them.",
+        completer=offered.schedulers,
     ),
 ]
 Dask = Annotated[

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TextIO, TypeGuard
 
 from headstack.cli import layout
 from headstack.errors import InputError
+from headstack.shown import number as number  # noqa: PLC0414 (part of what verbs print with)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -34,7 +35,7 @@ def print_json(document: Mapping[str, Any]) -> None:
 
 def error(message: str, hint: str | None = None) -> None:
     """Print `error: …` and, where there is something to do, `hint: …`."""
-    from headstack.cli import hints
+    from headstack import hints
 
     message, hint = hints.improved(message.rstrip(), hint, _form.given)
     _stderr("error", "red", message)
@@ -179,15 +180,15 @@ def defect(problem: BaseException) -> None:
 
 def mend_streams() -> None:
     """Let a closed standard stream lead nowhere, before another file gets its number; the others write any sign."""
-    for number, name in enumerate(("stdin", "stdout", "stderr")):
+    for descriptor, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is None:
             null = os.open(os.devnull, os.O_RDWR)
             try:
-                os.fstat(number)
+                os.fstat(descriptor)
             except OSError:
-                os.dup2(null, number)
-            setattr(sys, name, os.fdopen(null, "w" if number else "r"))
-        elif number and isinstance(stream := getattr(sys, name), io.TextIOWrapper):
+                os.dup2(null, descriptor)
+            setattr(sys, name, os.fdopen(null, "w" if descriptor else "r"))
+        elif descriptor and isinstance(stream := getattr(sys, name), io.TextIOWrapper):
             stream.reconfigure(errors="headstack.signs")
 
 
@@ -227,15 +228,6 @@ def silence_stdout() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def number(value: float | None, digits: int = 2) -> str:
-    """Write a number for people: thousands separated, a fixed number of decimals, – where there is none."""
-    if value is None:
-        return "–"
-    if isinstance(value, int):
-        return f"{value:,}"
-    return f"{value:,.{digits}f}"
-
-
 def table(
     title: str,
     columns: Sequence[str],
@@ -244,22 +236,24 @@ def table(
     text_columns: Iterable[int] = (0,),
     caption: str | None = None,
     spare: Sequence[int] = (),
+    name: str = "",
 ) -> None:
     """Print a table: text columns on the left of their cells, numbers on the right.
 
-    `spare` are the columns that a narrow terminal can do without, the least important first.
+    `spare` are the columns that a narrow terminal can do without, the least important first; `name` is what programs know
+    the table by, where its title says more than that.
     """
     shown = layout.Table(title, columns, list(rows), frozenset(text_columns), caption or "", spare)
     if _form.is_csv:
-        _csv(layout.csv_rows(shown))
+        _csv(layout.csv_rows(shown, name or title))
     else:
         _block(layout.table_lines(shown, _form.screen()))
 
 
-def facts(title: str, pairs: Iterable[tuple[str, str]]) -> None:
-    """Print names and values, one pair a line."""
+def facts(title: str, pairs: Iterable[tuple[str, str]], *, table: str = "summary") -> None:
+    """Print names and values, one pair a line; `table` is what programs know them by."""
     if _form.is_csv:
-        _csv([["name", "value"], *map(list, pairs)])
+        _csv(layout.csv_facts(table, pairs))
     else:
         _block(layout.fact_lines(title, pairs, _form.screen()))
 
@@ -358,7 +352,7 @@ def _block(lines: Sequence[str]) -> None:
 
 
 def _csv(rows: Sequence[Sequence[str]]) -> None:
-    """Print a table for other programs; an empty line parts it from the one before."""
+    """Print a table for other programs (RFC 4180, lines as they end here); an empty line parts it from the one before."""
     import csv
 
     text = io.StringIO()

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from headstack.cli import output
+from headstack.cli import offered, output
 from headstack.cli.models import built_system
 from headstack.cli.options import Json, Overrides  # noqa: TC001 (the parser reads annotations at run time)
 from headstack.errors import InputError
+from headstack.shown import number, of_unit, several
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,7 +19,9 @@ if TYPE_CHECKING:
 
 
 def power(
-    system: Annotated[str, Parameter(help="Name in the library, drive file or system file.")],
+    system: Annotated[
+        str, Parameter(help="Name in the library, drive file or system file.", completer=offered.systems)
+    ],
     *,
     rpm: Annotated[
         str | None, Parameter(help="Spindle speeds, one row each: `7200,5400`; the drive's, if absent.")
@@ -53,7 +56,6 @@ def _numbers(option: str, given: str | None, kind: Callable[[str], Any], example
 
 
 def _show(found: PowerBudget) -> None:
-    number = output.number
     for drive in found.drives:
         if drive["power"] is None:
             output.facts("", [(drive["name"], "power: not known")])
@@ -64,12 +66,12 @@ def _show(found: PowerBudget) -> None:
             ["rpm", "arms", *states, "all seeking", "standby", "disks' drag", "break-even (s)"],
             [
                 (
-                    f"{budget['rpm']:,.0f}",
-                    str(budget["actuators"]),
-                    *(number(budget["by_state_w"][state]) for state in states),
-                    number(budget["all_seeking_w"]),
-                    number(budget["standby_w"]),
-                    number(budget["drag_w"]),
+                    number(budget["rpm"], 0),
+                    number(budget["actuators"]),
+                    *(of_unit(budget["by_state_w"][state], "W") for state in states),
+                    of_unit(budget["all_seeking_w"], "W"),
+                    of_unit(budget["standby_w"], "W"),
+                    of_unit(budget["drag_w"], "W"),
                     number(budget["break_even_s"], 1),
                 )
                 for budget in drive["power"]
@@ -82,7 +84,9 @@ def _show(found: PowerBudget) -> None:
             [
                 (
                     "all drives",
-                    f"{number(total['idle_w'])} W idle, {number(total['all_seeking_w'])} W with all arms seeking",
+                    several(
+                        "{} W idle, {} W with all arms seeking", number(total["idle_w"]), number(total["all_seeking_w"])
+                    ),
                 )
                 for total in found.totals
             ],

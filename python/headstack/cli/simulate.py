@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from headstack.cli import output
+from headstack.cli import offered, output
 from headstack.cli.models import built_system
 from headstack.cli.options import (
     OUTPUT,
@@ -24,6 +24,7 @@ from headstack.cli.options import (
 from headstack.conditions import CONDITION_COLUMNS, condition_rows
 from headstack.errors import InputError
 from headstack.overload import held_back
+from headstack.shown import Shown, joined, made_by, number, of_unit, percent, several
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,12 +34,14 @@ if TYPE_CHECKING:
 
 
 def simulate(
-    system: Annotated[str, Parameter(help="Library name, drive file or system file.")],
+    system: Annotated[str, Parameter(help="Library name, drive file or system file.", completer=offered.systems)],
     *,
     workload: Annotated[
         str | None,
         Parameter(
-            group=RUN, help="Library name, workload file or fio job file; `headstack simulate` needs this or --trace."
+            group=RUN,
+            help="Library name, workload file or fio job file; `headstack simulate` needs this or --trace.",
+            completer=offered.workloads,
         ),
     ] = None,
     trace: Annotated[Path | None, Parameter(group=RUN, help="Trace to run instead of a workload.")] = None,
@@ -195,7 +198,7 @@ def _show_measured(summary: Mapping[str, Any], measured: list[MeasuredByFio]) ->
     """Print what fio measured beside what the run came to."""
     if not measured:
         return
-    number, keys = output.number, ("mean", "std", "max")
+    keys = ("mean", "std", "max")
     rows = [
         (f"fio, {each['job']}, {each['op']}", number(each["iops"], 1), number(each["mib_per_s"], 2),
          *(number(each["response_ms"][key]) for key in keys))
@@ -216,13 +219,15 @@ def _show_measured(summary: Mapping[str, Any], measured: list[MeasuredByFio]) ->
 
 
 def _show(summary: Mapping[str, Any]) -> None:
-    number = output.number
     output.sentence(
         f"{summary['system']} under {summary['workload']}: {number(summary['requests'])} requests in "
         f"{number(summary['simulated_s'], 1)} simulated s ({number(summary['wall_s'])} s here)"
     )
     columns = ("mean", "std", "p50", "p90", "p99", "p999", "max")
-    times = [(kind, *(number(summary[f"{kind}_ms"][column]) for column in columns)) for kind in ("response", "service")]
+    times = [
+        (kind, *(of_unit(summary[f"{kind}_ms"][column], "ms") for column in columns))
+        for kind in ("response", "service")
+    ]
     output.line()
     output.table("Times (ms)", ["", "mean", "std", "p50", "p90", "p99", "p99.9", "max"], times)
     kinds = [("all", summary["phases_ms"])]
@@ -230,7 +235,7 @@ def _show(summary: Mapping[str, Any]) -> None:
     names = [name for name in summary["phases_ms"] if any(phases[name] for _, phases in kinds)]
     output.table(
         "Where the response went (mean ms)", ["", *names],
-        [(kind, *(number(phases[name]) for name in names)) for kind, phases in kinds],
+        [(kind, *(of_unit(phases[name], "ms") for name in names)) for kind, phases in kinds],
     )  # fmt: skip
     output.table(
         "Drives",
@@ -239,10 +244,10 @@ def _show(summary: Mapping[str, Any]) -> None:
             (
                 drive["name"],
                 number(drive["requests"]),
-                f"{100 * drive['utilisation']:.1f} %",
+                percent(drive["utilisation"], 1),
                 number(drive["queue_mean"], 3),
                 number(drive["queue_max"]),
-                f"{100 * drive['assumed_share']:.0f} %",
+                percent(drive["assumed_share"]),
             )
             for drive in summary["drives"]
         ],
@@ -252,20 +257,20 @@ def _show(summary: Mapping[str, Any]) -> None:
     cache = summary["cache"]
     interval = summary["response_ms"]["mean_ci95"]
     pairs = [
-        ("throughput", f"{number(summary['iops'], 1)} IOPS, {number(summary['mib_per_s'])} MiB/s"),
+        ("throughput", several("{} IOPS, {} MiB/s", number(summary["iops"], 1), number(summary["mib_per_s"]))),
         ("mean response", "–" if interval is None else
-         f"{number(summary['response_ms']['mean'])} ± {number(interval)} ms (95 %)"),
-        ("cache", f"{number(cache['read_hits'])} read hits, {number(cache['read_partial_hits'])} partial, "
-                  f"{number(cache['read_misses'])} misses; {number(cache['writes_reported_early'])} writes reported early"),
-        ("run", f"seed {summary['seed']}, configuration {summary['config_hash'][:12]}, "
-                f"headstack {summary['version']}"),
+         several("{} ± {} (95 %)", of_unit(summary["response_ms"]["mean"], "ms"), number(interval, 2, "ms"))),
+        ("cache", several("{} read hits, {} partial, {} misses; {} writes reported early", *(
+            cache[key] for key in ("read_hits", "read_partial_hits", "read_misses", "writes_reported_early")))),
+        ("run", made_by(summary)),
     ]  # fmt: skip
     if parallel := summary.get("parallel"):
         guessed, proven = parallel["guessed_requests"], parallel["proven_requests"]
-        told = "no state guessed: the requests leave the drive no rest"
+        told = several("{}; no state guessed: the requests leave the drive no rest", parallel["threads"])
         if guessed:
-            told = f"{number(guessed)} requests served from a guessed state, {100 * proven / guessed:.1f} % proven"
-        pairs.append(("threads", f"{parallel['threads']}; {told}"))
+            told = several("{}; {} requests served from a guessed state, {} proven", parallel["threads"], guessed,
+                           percent(proven / guessed, 1))  # fmt: skip
+        pairs.append(("threads", told))
     if power := summary.get("power"):
         pairs.append(("power", _watts(power)))
     if buffers := summary.get("buffer_cache"):
@@ -275,67 +280,76 @@ def _show(summary: Mapping[str, Any]) -> None:
     if loss := summary.get("data_loss"):
         pairs.append(("data lost", _loss(loss)))
     if ended := summary.get("without_data"):
-        text = f"{number(ended['unavailable'])} unavailable, {number(ended['aborted'])} aborted, by a duration limit"
-        pairs.append(("without data", f"{text}; in no other figure"))
+        text = "{} unavailable, {} aborted, by a duration limit; in no other figure"
+        pairs.append(("without data", several(text, ended["unavailable"], ended["aborted"])))
     if summary["in_flight_cut"]:
-        pairs.append(("cut", f"{number(summary['in_flight_cut'])} requests were in flight when the run was cut"))
+        pairs.append(("cut", several("{} requests were in flight when the run was cut", summary["in_flight_cut"])))
     if notice := held_back(summary):
         pairs.append(("backlog", notice))
     if summary["clamped"]:
-        pairs.append(("clamped", f"{number(summary['clamped'])} requests had to be moved: measured times overlap"))
+        pairs.append(("clamped", several("{} requests had to be moved: measured times overlap", summary["clamped"])))
     output.facts("", pairs)
 
 
-def _array_cache(cache: Mapping[str, Any]) -> str:
+def _array_cache(cache: Mapping[str, Any]) -> Shown:
     """What the cache of a volume's controller did."""
-    number = output.number
-    reads = f"{number(cache['read_hits'])} read hits, {number(cache['read_misses'])} misses"
-    moved = f"{number(cache['destages'])} destages, {number(cache['dirty_sectors_at_end'])} sectors dirty at the end"
-    populated = f", {number(cache['populations'])} populations" if cache["populations"] else ""
-    return f"{cache['volume']}: {reads}{populated}; {number(cache['writes'])} writes, {moved}"
+    populated = ", {} populations" if cache["populations"] else ""
+    keys = [
+        "read_hits",
+        "read_misses",
+        *(["populations"] if populated else []),
+        "writes",
+        "destages",
+        "dirty_sectors_at_end",
+    ]
+    return several(
+        f"{{}}: {{}} read hits, {{}} misses{populated}; {{}} writes, {{}} destages, {{}} sectors dirty at the end",
+        cache["volume"],
+        *(cache[key] for key in keys),
+    )
 
 
-def _watts(power: Mapping[str, Any]) -> str:
+def _watts(power: Mapping[str, Any]) -> Shown:
     """Mean power, and what it was drawn for."""
-    number = output.number
-    states = ", ".join(f"{name} {number(watts)}" for name, watts in power["by_state_w"].items() if watts)
-    return f"{number(power['average_w'])} W on average ({states}), {number(power['energy_j'], 1)} J"
+    states = {name: of_unit(watts, "W") for name, watts in power["by_state_w"].items() if watts}
+    by_state = ", ".join(f"{name} {{}}" for name in states)
+    template = f"{{}} on average ({by_state}), {{}}"
+    return several(template, number(power["average_w"], 2, "W"), *states.values(), number(power["energy_j"], 1, "J"))
 
 
-def _rebuild(rebuild: Mapping[str, Any]) -> str:
+def _rebuild(rebuild: Mapping[str, Any]) -> Shown:
     """How a failed drive was rebuilt, and how requests fared meanwhile."""
-    number = output.number
-    failed = f"{rebuild['drive']}, failed at {number(rebuild['failed_s'], 1)} s"
+    failed = several("{}, failed at {}", rebuild["drive"], number(rebuild["failed_s"], 1, "s"))
     if rebuild["began_s"] is None:
-        return f"{failed}: there was no spare for it"
+        return several("{}: there was no spare for it", failed)
     onto = f"onto {rebuild['onto']}" if rebuild["onto"] else "onto the room distributed over the others"
-    took = "not finished" if rebuild["hours"] is None else f"{number(rebuild['hours'], 3)} h"
-    rate = "" if rebuild["mb_per_s"] is None else f" at {number(rebuild['mb_per_s'], 1)} MB/s"
-    meanwhile = (
-        f"; response meanwhile, {number(rebuild['requests'])} requests: mean {number(rebuild['response_ms']['mean'])}, "
-        f"p99 {number(rebuild['response_ms']['p99'])}, max {number(rebuild['response_ms']['max'])} ms"
-        if rebuild["requests"]
-        else ""
-    )
-    return f"{failed}, {onto}: {100 * rebuild['progress']:.1f} %, {took}{rate}{meanwhile}"
+    took = "not finished" if rebuild["hours"] is None else number(rebuild["hours"], 3, "h")
+    parts = [several("{}, {}: {} done", failed, onto, percent(rebuild["progress"], 1)), several("{}", took)]
+    if rebuild["mb_per_s"] is not None:
+        parts[-1] = several("{} at {}", took, number(rebuild["mb_per_s"], 1, "MB/s"))
+    told = joined(", ", parts)
+    if not rebuild["requests"]:
+        return told
+    response = rebuild["response_ms"]
+    meanwhile = several("response meanwhile, {} requests: mean {}, p99 {}, max {} ms", rebuild["requests"],
+                        *(of_unit(response[key], "ms") for key in ("mean", "p99", "max")))  # fmt: skip
+    return joined("; ", [told, meanwhile])
 
 
-def _loss(loss: Mapping[str, Any]) -> str:
+def _loss(loss: Mapping[str, Any]) -> Shown:
     """What no drives tell any more."""
-    number = output.number
-    return (
-        f"at {number(loss['at_s'], 1)} s, with {', '.join(loss['drives'])} missing: {number(loss['lost_mb'], 1)} MB, "
-        f"{100 * loss['lost_share']:.2f} % of {loss['volume']}, from sector {number(loss['first_lba'])} to "
-        f"{number(loss['last_lba'])}; the run ended there"
-    )
+    return several(
+        "at {}, with {} missing: {}, {} of {}, sectors from {} to {}; the run ended there",
+        number(loss["at_s"], 1, "s"), ", ".join(loss["drives"]), number(loss["lost_mb"], 1, "MB"), percent(loss["lost_share"], 2),
+        loss["volume"], loss["first_lba"], loss["last_lba"],
+    )  # fmt: skip
 
 
-def _buffers(cache: Mapping[str, Any]) -> str:
+def _buffers(cache: Mapping[str, Any]) -> Shown:
     """What the host's buffer cache did, in blocks."""
-    number = output.number
     hits, misses = (cache[f"read_{what}"] + cache[f"write_{what}"] for what in ("hits", "misses"))
-    written = [
-        f"{number(cache[key])} {word}"
+    written = {
+        word: cache[key]
         for key, word in (
             ("written_by_sync", "by sync"),
             ("written_by_trickle", "by trickle flush"),
@@ -344,8 +358,9 @@ def _buffers(cache: Mapping[str, Any]) -> str:
             ("written_through", "through"),
         )
         if cache[key]
-    ]
-    return (
-        f"{number(hits)} blocks hit, {number(misses)} missed; written {', '.join(written) or 'none'}; dirty for "
-        f"{number(cache['longest_dirty_s'])} s at most; {number(cache['dirty_at_end'])} dirty at the end"
-    )
+    }
+    return several(
+        f"{{}} blocks hit, {{}} missed; written {', '.join(f'{{}} {word}' for word in written) or 'none'}; dirty for {{}} at most; "
+        "{} dirty at the end",
+        hits, misses, *written.values(), number(cache["longest_dirty_s"], 2, "s"), cache["dirty_at_end"],
+    )  # fmt: skip

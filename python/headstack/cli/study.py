@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import App, Parameter
 
-from headstack.cli import output
+from headstack.cli import offered, output
 from headstack.cli.options import OUTPUT, Json
 from headstack.cli.verbs import VERBS, examples
 from headstack.errors import InputError
@@ -39,7 +39,7 @@ def list_(*, json: Json = False) -> int:
 
 @app.default
 def study(
-    name: Annotated[str, Parameter(help="A study, or `all`.")],
+    name: Annotated[str, Parameter(help="A study, or `all`.", completer=offered.studies)],
     *,
     data: Annotated[
         Path | None,
@@ -111,6 +111,7 @@ def _show(result: StudyResult) -> None:
         text_columns=(0, 1, 5, 6, 7, 8),
         spare=(6, 5),
         caption=result.answer(),
+        name=result.name,
     )
 
 

@@ -11,6 +11,7 @@ from cyclopts import Parameter
 from headstack.cli import DONE, IN_PART, output
 from headstack.cli.options import RUN, Dask, Json
 from headstack.errors import InputError
+from headstack.shown import several
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -123,21 +124,20 @@ def _show(done: Sweep) -> None:
         rows,
         text_columns=range(1, 1 + len(axes)),
     )
-    facts = [("points", f"{len(done.complete):,} of {len(done.definition.points):,} complete")]
+    facts = [("points", several("{} of {of} complete", len(done.complete), len(done.definition.points)))]
     if done.resumed:
-        facts.append(("resumed", f"{done.resumed:,} were complete before"))
+        facts.append(("resumed", several("{} were complete before", done.resumed)))
     if (stop := done.definition.stop) is not None:
         lacking = [result for result in done.wide if result.estimate(stop.metric) is None]
         if wide := len(done.wide) - len(lacking):
-            facts.append((
-                "still wide", f"{wide:,} after {stop.most:,} repeats: more than {stop.within_percent:g} % of {stop.metric}"
-            ))  # fmt: skip
+            text = f"{{}} after {{}} repeats: more than {stop.within_percent:g} % of {stop.metric}"
+            facts.append(("still wide", several(text, wide, stop.most)))
         if lacking:
-            facts.append(("not judged", f"{len(lacking):,}, whose runs have no {stop.metric} to stop by"))
+            facts.append(("not judged", several(f"{{}}, whose runs have no {stop.metric} to stop by", len(lacking))))
     if empty := sum(not any(run.summary["requests"] for run in result.runs) for result in done.complete):
         output.warning(
             f"{empty:,} of {len(done.complete):,} points: no request was complete in time, there is nothing to tell"
         )
     if done.failures:
-        facts.append(("failed", f"{len(done.failures):,}"))
+        facts.append(("failed", several("{}", len(done.failures))))
     output.facts("", facts)

@@ -12,6 +12,7 @@ from headstack.cli.options import OUTPUT, Json, ReadOptions, Strict, TraceOption
 from headstack.cli.verbs import VERBS, examples
 from headstack.remote import as_given
 from headstack.report.tables import size, span
+from headstack.shown import Part, Shown, joined, number, of_unit, percent, several
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -156,25 +157,27 @@ def _device(device: int) -> str:
 
 
 def _show(trace: Path, about: TraceInfo) -> None:
-    number, sizes = output.number, about["sizes"]
+    sizes = about["sizes"]
     touched = about["footprint_sectors"] * about["sector_bytes"]
     bound = "" if about["footprint_grid_sectors"] == 1 else "at most "
+    common = [several("{} × {}", each["requests"], size(each["bytes"])) for each in sizes["common"][:4]]
     pairs = [
-        ("format", f"{about['format']}, sectors of {about['sector_bytes']} B"),
-        ("requests", f"{number(about['requests'])}: {number(about['reads'])} reads, {number(about['writes'])} writes "
-                     f"({100 * about['read_fraction']:.1f} % reads)"),
-        ("span", f"{span(about['span_s'])}, {number(about['requests_per_s'], 3)} requests/s"),
-        ("moved", f"{size(about['bytes_read'])} read, {size(about['bytes_written'])} written"),
-        ("sizes", f"mean {size(sizes['mean_bytes'])}, from {size(sizes['min_bytes'])} to {size(sizes['max_bytes'])}; "
-                  + ", ".join(f"{number(common['requests'])} × {size(common['bytes'])}" for common in sizes["common"][:4])),
-        ("footprint", f"{bound}{size(touched)} in sectors up to {number(about['highest_lba'])}"),
-        ("sequential", f"{100 * about['sequential_fraction']:.1f} % begin where the one before ended"),
-        ("devices", ", ".join(f"{_device(one['device'])} ({number(one['requests'])})" for one in about["devices"])),
+        ("format", several("{}, sectors of {sector size}", about["format"], number(about["sector_bytes"], 0, "B"))),
+        ("requests", several("{}: {} reads, {} writes ({share of reads} reads)", about["requests"], about["reads"], about["writes"],
+                             percent(about["read_fraction"], 1))),
+        ("span", several("{}, {requests a second} requests/s", span(about["span_s"]), number(about["requests_per_s"], 3))),
+        ("moved", several("{} read, {} written", size(about["bytes_read"]), size(about["bytes_written"]))),
+        ("sizes", joined("; ", [several("mean {}, from {} to {}", size(sizes["mean_bytes"]), size(sizes["min_bytes"]), size(sizes["max_bytes"])),
+                                Shown(", ".join(common), Part("most common", ", ".join(common)))])),
+        ("footprint", several(bound + "{size} in sectors up to {highest LBA}", size(touched), about["highest_lba"])),
+        ("sequential", several("{share} begin where the one before ended", percent(about["sequential_fraction"], 1))),
+        ("devices", joined(", ", [Shown(f"{_device(one['device'])} ({number(one['requests'])})", Part(_device(one["device"]), one["requests"], "requests"))
+                                  for one in about["devices"]])),
     ]  # fmt: skip
     if about["records_skipped"]:
-        pairs.append(("skipped", f"{number(about['records_skipped'])} records that are not requests"))
+        pairs.append(("skipped", several("{} records that are not requests", about["records_skipped"])))
     if about["max_outstanding"]:
-        pairs.append(("outstanding", f"at most {number(about['max_outstanding'])} at a time"))
+        pairs.append(("outstanding", several("at most {} at a time", about["max_outstanding"])))
     output.facts(as_given(trace), pairs)
     names = {
         "inter_arrival_ms": "between arrivals",
@@ -184,7 +187,7 @@ def _show(trace: Path, about: TraceInfo) -> None:
     rows = [
         (
             name,
-            *(number(about[key][column]) for column in ("mean", "std", "p50", "p90", "p99", "p999", "max")),
+            *(of_unit(about[key][column], "ms") for column in ("mean", "std", "p50", "p90", "p99", "p999", "max")),
         )
         for key, name in names.items()
         if about[key]

@@ -8,16 +8,18 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from headstack.cli import output
+from headstack.cli.layers import show_layers
 from headstack.cli.options import OUTPUT, RUN, Json, ReadOptions, Strict
 from headstack.cli.trace import nothing_left
 from headstack.remote import as_given
 from headstack.report import causes
 from headstack.report.losses import from_dispatch_words, lost_words, unpaired_words
 from headstack.report.tables import size, span
+from headstack.shown import joined, number, of_unit, percent, several, shown
 
 if TYPE_CHECKING:
+    from headstack.results.analyses import Analysis, Bursts, DeviceRank, Quantised
     from headstack.results.common import Spread
-    from headstack.results.traces import Analysis, Bursts, DeviceRank, Quantised
 
 
 def analyze(
@@ -54,27 +56,28 @@ def analyze(
 
 
 def _show(trace: Path, about: Analysis) -> None:
-    number, depth, runs = output.number, about["depth"], about["runs"]
-    others = ", ".join(f"{number(about[kind])} {kind}" for kind in ("flushes", "discards") if about[kind])
+    depth, runs = about["depth"], about["runs"]
+    others = [several(f"{{}} {kind}", about[kind]) for kind in ("flushes", "discards") if about[kind]]
     variation = about["inter_arrival_variation"]
     pairs = [
-        ("requests", f"{number(about['requests'])}: {number(about['reads'])} reads, {number(about['writes'])} writes"
-                     + (f"; {others}" if others else "")),
+        ("requests", joined("; ", [several("{}: {} reads, {} writes", about["requests"], about["reads"], about["writes"]),
+                                   *([joined(", ", others)] if others else [])])),
         ("span", span(about["span_s"])),
-        ("moved", f"{size(about['bytes_read'])} read, {size(about['bytes_written'])} written"),
-        ("arrivals", "–" if variation is None else f"coefficient of variation of inter-arrival times {variation:.2f} (Poisson: 1)"),
-        ("runs", f"{100 * runs['sequential_fraction']:.1f} % continue one of the last 32 runs of their device and direction, "
-                 f"{100 * runs['strided_fraction']:.1f} % strided; {number(runs['runs'])} runs of {runs['mean_length']:.1f} on average"),
+        ("moved", several("{} read, {} written", size(about["bytes_read"]), size(about["bytes_written"]))),
+        ("arrivals", several("coefficient of variation of inter-arrival times {coefficient of variation} (Poisson: 1)", number(variation))),
+        ("runs", several("{continue a run} continue one of the last 32 runs of their device and direction, {} strided; {} runs of {mean length} on average",
+                         percent(runs["sequential_fraction"], 1), percent(runs["strided_fraction"], 1), runs["runs"],
+                         number(runs["mean_length"], 1))),
     ]  # fmt: skip
     if about["response_ms"]:
-        pairs.append(("queue depth", f"at arrival: mean {depth['mean']:.2f}, maximum {number(depth['max'])}; "
-                                     f"{100 * depth['idle_share']:.1f} % find none"))  # fmt: skip
+        pairs.append(("queue depth", several("at arrival: mean {}, maximum {}; {} find none", number(depth["mean"]), depth["max"],
+                                             percent(depth["idle_share"], 1))))  # fmt: skip
     if "pairs" in about:
-        pairs.append(("pairs", f"{number(about['pairs'])}; {number(about['orphans'])} events unpaired"))
+        pairs.append(("pairs", several("{}; {} events unpaired", about["pairs"], about["orphans"])))
     if words := from_dispatch_words(about):
-        pairs.append(("responses", words))
+        pairs.append(("responses", shown(words, words)))
     if lost := lost_words(about):
-        pairs.append(("lost", "; ".join(lost)))
+        pairs.append(("lost", shown("; ".join(lost), "; ".join(lost))))
     output.facts(as_given(trace), pairs)
     if about["response_ms"]:
         output.line()
@@ -97,10 +100,7 @@ def _show(trace: Path, about: Analysis) -> None:
         if len(about[key]) > 1:
             _times(title, [(group["name"], group["response_ms"]) for group in about[key][:16]])
     if about.get("btt"):
-        rows = [(name.upper(), f"{row['min_s']:.9f}", f"{row['mean_s']:.9f}", f"{row['max_s']:.9f}", number(row["count"]))
-                for name, row in about["btt"].items()]  # fmt: skip
-        output.line()
-        output.table("Between layers (s), by queued piece", ["", "min", "mean", "max", "n"], rows)
+        show_layers(about["btt"])
     _bursts(about["bursts"])
     _hot(about)
     if about["quantised"]:
@@ -108,12 +108,11 @@ def _show(trace: Path, about: Analysis) -> None:
 
 
 def _fleet(fleet: DeviceRank) -> None:
-    number = output.number
     output.line()
     output.sentence(causes.fleet_sentence(fleet))
     rows = [
         (each["device"], number(each["responses"]), *(number(each["response_ms"][key], 3) for key in ("mean", "p50", "p99")),
-         f"{each['p99_to_others']:.2f}")
+         number(each["p99_to_others"]))
         for each in fleet["ranked"][:16]
     ]  # fmt: skip
     columns = ["", "n", "mean (ms)", "p50 (ms)", "p99 (ms)", "p99 ÷ median of the others"]
@@ -123,7 +122,7 @@ def _fleet(fleet: DeviceRank) -> None:
 def _times(title: str, named: list[tuple[str, Spread | None]]) -> None:
     columns = ("mean", "std", "p50", "p90", "p99", "p999", "max")
     rows = [
-        (name, output.number(times["count"]), *(output.number(times[column], 3) for column in columns))
+        (name, number(times["count"]), *(of_unit(times[column], "ms", 3) for column in columns))
         for name, times in named
         if times
     ]
@@ -135,7 +134,6 @@ def _times(title: str, named: list[tuple[str, Spread | None]]) -> None:
 def _bursts(bursts: Bursts | None) -> None:
     if not bursts or not bursts["count"]:
         return
-    number = output.number
     period = bursts["flush_period_s"]
     output.line()
     output.sentence(
@@ -145,7 +143,7 @@ def _bursts(bursts: Bursts | None) -> None:
     )
     largest = sorted(bursts["largest"], key=lambda burst: -burst["writes"])[:5]
     rows = [
-        (burst["kind"], f"{burst['start_s']:.3f}", number(burst["length_ms"], 1), number(burst["writes"]),
+        (burst["kind"], number(burst["start_s"], 3), number(burst["length_ms"], 1), number(burst["writes"]),
          number(burst["peak_outstanding"]), number(burst["reads"]), number((burst["read_response_ms"] or {}).get("max"), 1))
         for burst in largest
     ]  # fmt: skip
@@ -157,24 +155,21 @@ def _hot(about: Analysis) -> None:
     sector = about["sector_bytes"]
     rows = [
         (region["device"], size(region["first_lba"] * sector), size(region["sectors"] * sector),
-         f"{100 * region['share']:.1f} %", output.number((region["response_ms"] or {}).get("mean"), 3))
+         percent(region["share"], 1), number((region["response_ms"] or {}).get("mean"), 3))
         for region in about["hot_regions"][:5]
     ]  # fmt: skip
     if rows:
         output.line()
         output.table("Hot regions", ["device", "from", "size", "requests", "mean (ms)"], rows)
-    rows = [
-        (group["name"], output.number(group["requests"]), size(group["bytes"])) for group in about["by_process"][:8]
-    ]
+    rows = [(group["name"], number(group["requests"]), size(group["bytes"])) for group in about["by_process"][:8]]
     if rows:
         output.line()
         output.table("By process", ["", "requests", "moved"], rows)
 
 
 def _quantised(about: Quantised) -> None:
-    number = output.number
     rows = [
-        (name, number(about["response_ms"][key], 3), number(about["seen_ms"][key], 3))
+        (name, of_unit(about["response_ms"][key], "ms", 3), of_unit(about["seen_ms"][key], "ms", 3))
         for name, key in (("mean", "mean"), ("median", "p50"), ("p99", "p99"), ("deviation", "std"))
     ]
     output.line()

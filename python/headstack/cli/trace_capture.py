@@ -11,6 +11,7 @@ from cyclopts import Parameter
 from headstack.cli import output
 from headstack.cli.options import OUTPUT, RUN, Json, seconds
 from headstack.errors import InputError
+from headstack.shown import number, percent, several
 
 
 def capture(
@@ -38,17 +39,16 @@ def capture(
     if json:
         output.print_json({"out": str(out), **about})
     else:
-        number = output.number
         major, minor = about["device"]
         output.facts(
             f"{out}: {number(about['requests'])} requests of device {major},{minor}",
             [
-                ("time", f"{about['wall_s']:.1f} s"),
-                ("others", f"{number(about['others'])} flushes, discards and the like, not written"),
-                ("unpaired", f"{number(about['orphans'])} events"),
-                ("lost", f"{number(about['lost_events'])} of {number(about['events'] + about['lost_events'])} events"),
-                ("cost", f"{about['cpu_s']:.3f} s on a processor ({100 * about['cpu_share']:.2f} % of one), "
-                         f"{number(about['bytes_read'])} bytes read"),
+                ("time", number(about["wall_s"], 1, "s")),
+                ("others", several("{} flushes, discards and the like, not written", about["others"])),
+                ("unpaired", several("{} events", about["orphans"])),
+                ("lost", several("{} of {} events", about["lost_events"], about["events"] + about["lost_events"])),
+                ("cost", several("{} on a processor ({} of one), {} bytes read", number(about["cpu_s"], 3, "s"),
+                                 percent(about["cpu_share"], 2), about["bytes_read"])),
             ],
         )  # fmt: skip
     if about["lost_events"]:

@@ -9,6 +9,7 @@ from cyclopts import Parameter
 
 from headstack.cli import output
 from headstack.cli.options import RUN, Json, Strict
+from headstack.shown import number
 
 if TYPE_CHECKING:
     from headstack.results.traces import IostatDevice
@@ -51,6 +52,7 @@ def iostat(
             "busy",
         ],
         [_line(each) for each in about["devices"]],
+        name="Devices",
     )
     if about["first_left_out"]:
         output.note("the first report is an average since the system started; --with-first counts it")
@@ -67,6 +69,6 @@ def _line(each: IostatDevice) -> tuple[str, ...]:
     shown = [*values.values(), queue, each["queue_by_little"]]
     return (
         each["device"],
-        *("–" if value is None else output.number(value, 2) for value in shown),
-        "–" if busy is None else f"{busy:.1f} %",
+        *(number(value) for value in shown),
+        number(busy, 1, "%"),
     )

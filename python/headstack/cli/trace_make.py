@@ -14,6 +14,7 @@ from headstack.cli import output
 from headstack.cli.options import OUTPUT, RUN, Json, ReadOptions, Strict, WrittenAs
 from headstack.errors import InputError
 from headstack.files import write_whole
+from headstack.shown import Shown, shown
 
 if TYPE_CHECKING:
     from headstack import Trace
@@ -153,5 +154,5 @@ def _show(compared: list[dict[str, Any]]) -> None:
     output.table("The original, and the trace made after it", ["", "original", "made", "ratio"], words, caption=caption)
 
 
-def _word(value: float | None) -> str:
-    return "–" if value is None else f"{value:,.4g}"
+def _word(value: float | None) -> Shown:
+    return shown("–" if value is None else f"{value:,.4g}", value)

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from headstack.cli import output
+from headstack.cli.layers import show_layers
 from headstack.cli.options import OUTPUT, Json, ReadOptions, Strict
 from headstack.remote import as_given
 from headstack.report.losses import from_dispatch_words, lost_words
+from headstack.shown import number, percent, several, shown
 
 if TYPE_CHECKING:
-    from headstack.results.traces import Matching, TickHistogram, TickRecord
+    from headstack.results.matching import Matching, TickHistogram, TickRecord
 
 
 def match(
@@ -63,55 +65,46 @@ def ticks(histogram: Annotated[Path, Parameter(help="Text with those lines.")], 
 
 def show_events(trace: Path, about: Matching) -> None:
     """Print what pairing a trace of events came to, with btt's table."""
-    number, events = output.number, about["events"]
-    done = (
-        f"{number(count['reads'])} reads, {number(count['writes'])} writes "
-        f"({count['read_bytes'] >> 10:,} and {count['write_bytes'] >> 10:,} KiB)"
+    events = about["events"]
+    queued, dispatched, completed = (
+        several("{} reads, {} writes ({read} and {written} KiB)", count["reads"], count["writes"], count["read_bytes"] >> 10, count["write_bytes"] >> 10)
         for count in (events["queued"], events["dispatched"], events["completed"])
-    )
-    queued, dispatched, completed = done
+    )  # fmt: skip
+    by_action = events["by_action"]
     pairs = [
-        ("events", f"{number(events['entries'])}: "
-                   + ", ".join(f"{number(n)} {name}" for name, n in events["by_action"].items())),
+        ("events", several("{}: " + ", ".join(f"{{}} {name}" for name in by_action), events["entries"], *by_action.values())),
         ("queued", queued),
         ("dispatched", dispatched),
         ("completed", completed),
-        ("pairs", f"{number(about['pairs'])}, of them {number(about['undispatched'])} without their dispatch"),
-        ("unpaired", f"{number(about['orphans'])}: {number(about['orphan_dispatches'])} dispatches, "
-                  f"{number(about['orphan_completions'])} completions, {number(about['orphan_queued'])} queued"),
-        ("changed", f"{number(about['merges'])} merges, {number(about['splits'])} splits, "
-                    f"{number(about['requeues'])} requeues, "
-                    f"{number(about['partial_completions'])} partial completions"),
+        ("pairs", several("{}, of them {} without their dispatch", about["pairs"], about["undispatched"])),
+        ("unpaired", several("{}: {} dispatches, {} completions, {} queued", about["orphans"], about["orphan_dispatches"],
+                             about["orphan_completions"], about["orphan_queued"])),
+        ("changed", several("{} merges, {} splits, {} requeues, {} partial completions",
+                            *(about[key] for key in ("merges", "splits", "requeues", "partial_completions")))),
     ]  # fmt: skip
     if words := from_dispatch_words(about):
-        pairs.append(("responses", words))
+        pairs.append(("responses", shown(words, words)))
     if lost := lost_words(about):
-        pairs.append(("lost", "; ".join(lost)))
+        pairs.append(("lost", shown("; ".join(lost), "; ".join(lost))))
     output.facts(as_given(trace), pairs)
     if about["btt"]:
-        rows = [
-            (name.upper(), f"{row['min_s']:.9f}", f"{row['mean_s']:.9f}", f"{row['max_s']:.9f}", number(row["count"]))
-            for name, row in about["btt"].items()
-        ]
-        output.line()
-        output.table("Between layers (s), by queued piece", ["", "min", "mean", "max", "n"], rows)
+        show_layers(about["btt"])
 
 
 def _show_ticks(trace: Path, about: Matching) -> None:
-    number = output.number
     facts = [
         ("records", number(about["records"])),
         ("pairs", number(about["pairs"])),
-        ("unpaired", f"{number(about['orphan_responses'])} responses, {number(about['orphan_requests'])} requests"),
+        ("unpaired", several("{} responses, {} requests", about["orphan_responses"], about["orphan_requests"])),
     ]
     if about["off_slice"]:
-        facts.append(("off slice", f"{number(about['off_slice'])} pairs lie in no slice of the table"))
+        facts.append(("off slice", several("{} pairs lie in no slice of the table", about["off_slice"])))
     output.facts(as_given(trace), [*facts, *_histogram_facts(about["histogram"])])
     rows = [(_device(each), each["op"], number(each["block"]), number(each["ticks"])) for each in about["ticks"][:20]]
     if rows:
         output.line()
         title = "Responses" if about["pairs"] <= len(rows) else f"The first {len(rows)} responses"
-        output.table(title, ["device", "", "block", "ticks"], rows, text_columns=(0, 1))
+        output.table(title, ["device", "operation", "block", "ticks"], rows, text_columns=(0, 1), name="Responses")
     rows = [
         (number(each["record"]), each["event"], _device(each), each["op"], number(each["block"]))
         for each in about["orphan_records"][:20]
@@ -119,7 +112,9 @@ def _show_ticks(trace: Path, about: Matching) -> None:
     if rows:
         output.line()
         title = "Unpaired" if about["orphans"] <= len(rows) else f"The first {len(rows)} unpaired"
-        output.table(title, ["record", "event", "device", "", "block"], rows, text_columns=(1, 2, 3))
+        output.table(
+            title, ["record", "event", "device", "operation", "block"], rows, text_columns=(1, 2, 3), name="Unpaired"
+        )
 
 
 def _device(record: TickRecord) -> str:
@@ -131,12 +126,23 @@ def _histogram_facts(about: TickHistogram) -> list[tuple[str, str]]:
     if not about["responses"]:
         return [("responses", "none")]
     return [
-        ("responses", output.number(about["responses"])),
-        ("mean", f"{about['mean_ticks']:.2f} ticks, {about['mean_ms']:.1f} ms"),
-        ("deviation", f"{about['std_ms']:.1f} ms; {about['std_corrected_ms']:.1f} ms without what the clock adds"),
+        ("responses", number(about["responses"])),
+        ("mean", several("{} ticks, {} ms", number(about["mean_ticks"]), number(about["mean_ms"], 1))),
+        (
+            "deviation",
+            several(
+                "{} ms; {without what the clock adds} ms without what the clock adds",
+                number(about["std_ms"], 1),
+                number(about["std_corrected_ms"], 1),
+            ),
+        ),
         (
             "within 5",
-            f"{100 * about['within_5_ticks']:.1f} % took at most 5 ticks, {100 * about['at_0_ticks']:.1f} % none",
+            several(
+                "{at most 5 ticks} took at most 5 ticks, {no tick} none",
+                percent(about["within_5_ticks"], 1),
+                percent(about["at_0_ticks"], 1),
+            ),
         ),
     ]
 

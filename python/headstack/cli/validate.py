@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from headstack.cli import output
+from headstack.cli import offered, output
 from headstack.cli.models import built_system
 from headstack.cli.options import (
     OUTPUT,
@@ -20,6 +20,7 @@ from headstack.cli.options import (
     TraceOptions,
     check_counts,
 )
+from headstack.shown import Shown, joined, made_by, number, percent, several, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def validate(
-    system: Annotated[str, Parameter(help="Library name, drive file or system file.")],
+    system: Annotated[str, Parameter(help="Library name, drive file or system file.", completer=offered.systems)],
     *,
     trace: Annotated[Path, Parameter(group=TRACE, help="Trace that has measured times.")],
     how: Annotated[TraceOptions, Parameter(name="*")] = TraceOptions(),  # noqa: B008 (immutable)
@@ -123,7 +124,6 @@ def _residual_classes(validation: Validation) -> list[ResidualClass] | None:
 def _show_residuals(validation: Validation, residuals: list[ResidualClass]) -> None:
     from headstack.residuals import class_words, where
 
-    number = output.number
     output.line()
     output.table(
         "Where the error is",
@@ -133,9 +133,9 @@ def _show_residuals(validation: Validation, residuals: list[ResidualClass]) -> N
                 class_words(group),
                 number(group["requests"]),
                 number(group["measured_mean_ms"]),
-                f"{group['bias_ms']:+.2f}",
+                shown(f"{group['bias_ms']:+.2f}", group["bias_ms"]),
                 number(group["mae_ms"]),
-                f"{100 * group['error_share']:.1f} %",
+                percent(group["error_share"], 1),
             )
             for group in residuals[:5]
         ],
@@ -144,7 +144,6 @@ def _show_residuals(validation: Validation, residuals: list[ResidualClass]) -> N
 
 
 def _show(summary: Mapping[str, Any]) -> None:
-    number = output.number
     output.sentence(
         f"{summary['system']} against {summary['workload']}: {number(summary['requests'])} measured requests, "
         f"{summary['replay']} replay{', phase-locked' if summary['phase_lock'] else ''}"
@@ -174,7 +173,7 @@ def _show(summary: Mapping[str, Any]) -> None:
                 number(scores["measured_mean_ms"]),
                 number(scores["model_mean_ms"]),
                 number(scores["demerit_ms"]),
-                f"{number(scores['demerit_percent'])} %",
+                number(scores["demerit_percent"], 2, "%"),
                 number(scores["per_request"]["mae_ms"]),
                 number(scores["per_request"]["correlation"], 3),
             )
@@ -192,7 +191,7 @@ def _show(summary: Mapping[str, Any]) -> None:
                     rung["content"],
                     number(rung["model_mean_ms"]),
                     number(rung["demerit_ms"]),
-                    f"{number(rung['demerit_percent'])} %",
+                    number(rung["demerit_percent"], 2, "%"),
                 )
                 for rung in summary["ladder"]
             ],
@@ -210,16 +209,15 @@ def _show(summary: Mapping[str, Any]) -> None:
         if drive["fit"]["skipped_tracks"]:
             pairs.append(("angles jump", skipped_words(drive["fit"]["skipped_tracks"])))
     if summary["clamped"]:
-        pairs.append(("clamped", f"{number(summary['clamped'])} requests had to be moved: measured times overlap"))
+        pairs.append(("clamped", several("{} requests had to be moved: measured times overlap", summary["clamped"])))
     if summary["unmeasured"]:
         pairs.append(
             (
                 "unmeasured",
-                f"{number(summary['unmeasured'])} requests have no measured time and are not scored",
+                several("{} requests have no measured time and are not scored", summary["unmeasured"]),
             )
         )
-    pairs.append(("run", f"seed {summary['seed']}, configuration {summary['config_hash'][:12]}, "
-                         f"headstack {summary['version']}"))  # fmt: skip
+    pairs.append(("run", made_by(summary)))
     output.facts("", pairs)
 
 
@@ -227,18 +225,17 @@ def _parts(scores: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
     return [("all", scores), ("reads", scores["reads"]), ("writes", scores["writes"])]
 
 
-def _fit(drive: Mapping[str, Any], requests: int) -> str:
+def _fit(drive: Mapping[str, Any], requests: int) -> Shown:
     fit, tracking = drive["fit"], drive["tracking"]
     if not fit["period_found"]:
-        return f"nothing: the first {output.number(requests)} requests do not tell the period"
+        return several("nothing: the first {} requests do not tell the period", requests)
     coherence = fit["coherence"]
-    text = (
-        f"{fit['rotation_rpm']:.2f} rpm from the first {output.number(requests)} requests, coherence of pairs "
-        f"{coherence['fitted']:.2f} (the file's layout: {coherence['file']:.2f})"
-    )
-    if tracking is not None:
-        text += (
-            f"; the phase is followed to {tracking['sigma_revolutions']:.4f} revolutions, found again after "
-            f"{output.number(tracking['reacquisitions'])} jumps"
-        )
-    return text
+    fitted = several(
+        "{} rpm from the first {requests} requests, coherence of pairs {coherence of pairs} (the file's layout: {with the file's layout})",
+        number(fit["rotation_rpm"]), requests, number(coherence["fitted"]), number(coherence["file"]),
+    )  # fmt: skip
+    if tracking is None:
+        return fitted
+    followed = several("the phase is followed to {phase} revolutions, found again after {} jumps", number(tracking["sigma_revolutions"], 4),
+                       tracking["reacquisitions"])  # fmt: skip
+    return joined("; ", [fitted, followed])

@@ -126,7 +126,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
 
 ABOUT = "A laboratory for disk drives: describe, simulate, validate, explore."
 OF_A_CHECKOUT = "Files in examples/ and drives/ come with the source of headstack; other files are your own."
-OTHER_FORMS = "Besides --json: --csv prints the tables for other programs, --plain in ASCII, with no line wrapped."
+OTHER_FORMS = "Besides --json: --csv prints the tables for other programs (an empty line parts them), --plain in ASCII, with no line wrapped."
 EVERY_VERB = "Every verb but completion takes --json, --csv and --plain (ASCII, no line is wrapped)."
 
 

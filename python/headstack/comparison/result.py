@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from headstack import _core
+from headstack.arguments import checked
 from headstack.comparison import resampling
 from headstack.comparison.labels import label
 from headstack.comparison.limits import Limit
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 SCHEMA_VERSION = 1
 
 
+@checked(but=("files",))
 def compare(
     files: Sequence[str | Path],
     *,

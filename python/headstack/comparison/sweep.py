@@ -12,6 +12,7 @@ from headstack import _core
 from headstack.comparison.result import SCHEMA_VERSION, Difference, Metric, broken_limits
 from headstack.errors import InputError
 from headstack.overload import overload
+from headstack.shown import Part, Shown
 from headstack.sweeping import cells, metrics, pareto
 
 if TYPE_CHECKING:
@@ -301,12 +302,14 @@ def _mean(point: PointResult, metric: str) -> float | None:
     return None if found is None else found.mean
 
 
-def _change(metric: Metric | None) -> str:
+def _change(metric: Metric | None) -> Shown:
     if metric is None:
-        return "–"
+        return Shown("–", Part("", None), Part("clear", None))
     percent = metric.change_percent
-    shown = f"{metric.change:+.3g}" if percent is None else f"{percent:+.1f} %"
-    return shown + (" *" if metric.is_clear else "")
+    text = f"{metric.change:+.3g}" if percent is None else f"{percent:+.1f} %"
+    told = Part("", metric.change) if percent is None else Part("", percent, "%")
+    clear = {None: None, True: "yes", False: "may be chance"}[metric.is_clear]
+    return Shown(text + (" *" if metric.is_clear else ""), told, Part("clear", clear))
 
 
 def _front(points: list[PointResult], metric: str) -> list[PointResult]:

@@ -10,7 +10,7 @@ from headstack.calibration.table import value as written
 from headstack.report import charts, style
 from headstack.report.page import Number, Page, Section
 from headstack.report.residuals import fit_section
-from headstack.report.tables import number
+from headstack.shown import number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from headstack.report.tables import number
+from headstack.shown import number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from headstack.results.traces import Analysis, Bursts, Effect
+    from headstack.results.analyses import Analysis, Bursts, Effect
 
 VAGUE = 100
 """An interval that ends at so many times its beginning says nothing."""

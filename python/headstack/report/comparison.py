@@ -8,7 +8,7 @@ from headstack import __version__
 from headstack.comparison.resampling import BLOCKS, DRAWS
 from headstack.report import charts, style
 from headstack.report.page import Number, Page, Section
-from headstack.report.tables import number
+from headstack.shown import Part, Shown, number, shown
 
 if TYPE_CHECKING:
     from headstack.comparison.result import Comparison, Difference, Metric
@@ -58,14 +58,16 @@ def _noun(comparison: Comparison) -> str:
 def cells(name: str, metric: Metric) -> tuple[str, ...]:
     """A row for a metric by the name that readers see, as `COLUMNS` names the cells."""
     percent = metric.change_percent
-    interval = "–" if metric.ci95 is None else f"{metric.ci95[0]:+,.3f} to {metric.ci95[1]:+,.3f}"
+    low, high = metric.ci95 or (None, None)
+    words = "–" if low is None else f"{low:+,.3f} to {high:+,.3f}"
+    interval = Shown(words, Part("from", low), Part("to", high))
     clear = {None: "–", True: "yes", False: "may be chance"}[metric.is_clear]
     # Sums in another order leave a trace behind the last digit.
     if metric.ci95 is not None and max(map(abs, metric.ci95)) < 1e-9 * max(1.0, abs(metric.first)):
         clear = "the same"
     return (
         name, *_pair(metric), metric.unit, _signed(metric),
-        "–" if percent is None else "0" if metric.is_rounding else _percent(percent), interval, clear,
+        shown("–" if percent is None else "0" if metric.is_rounding else _percent(percent), percent), interval, clear,
     )  # fmt: skip
 
 
@@ -73,18 +75,18 @@ def _pair(metric: Metric) -> tuple[str, str]:
     """Both values, with the same decimals: none where both are whole, but for what rounding left."""
     values = float(metric.first), float(metric.second)
     decimals = 0 if all(abs(value - round(value)) <= 1e-9 * abs(value) for value in values) else 3
-    first, second = (number(round(value) if decimals == 0 else value, decimals) for value in values)
+    first, second = (shown(number(round(value) if decimals == 0 else value, decimals), value) for value in values)
     return first, second
 
 
-def _signed(metric: Metric) -> str:
+def _signed(metric: Metric) -> Shown:
     if metric.is_rounding:
-        return "0"
+        return shown("0", 0)
     whole = all("." not in value for value in _pair(metric))
     # A change that three decimals do not show is written out.
     least = 0.0 if whole else 0.0005
     text = f"{metric.change:+,.{0 if whole else 3}f}" if abs(metric.change) >= least else f"{metric.change:+.1g}"
-    return f"{text} points" if metric.is_in_points else text
+    return shown(f"{text} points" if metric.is_in_points else text, metric.change)
 
 
 def _percent(percent: float) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, cast
 from headstack import __version__
 from headstack.report import charts
 from headstack.report.page import Page, Section
-from headstack.report.tables import number
+from headstack.shown import number
 from headstack.timelines import summary_line, title
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import floor, log10
 from typing import TYPE_CHECKING, Any
 
-from headstack.report.tables import number
+from headstack.shown import Part, Shown, between, number, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -58,11 +58,20 @@ def name(parameter: str) -> str:
     return parameter.replace("_", " ")
 
 
-def amount(parameter: Mapping[str, Any], *, most_digits: int = MOST_DIGITS) -> str:
+def amount(parameter: Mapping[str, Any], *, most_digits: int = MOST_DIGITS) -> Shown:
     """A value with the digits its uncertainty lets stand; where only bounds are known, these."""
     value, low, high = parameter["value"], parameter["lower"], parameter["upper"]
+    return Shown(
+        _amount(value, low, high, parameter["ci95"], most_digits),
+        Part("", value),
+        Part("at least", low),
+        Part("at most", high),
+    )
+
+
+def _amount(value: float | None, low: float | None, high: float | None, ci95: float | None, most_digits: int) -> str:
     if value is not None:
-        return _written(value, parameter["ci95"], most_digits)
+        return _written(value, ci95, most_digits)
     if low not in (None, 0.0) and high is not None:
         return f"{_written(low, None)} … {_written(high, None)}"
     if high is not None:
@@ -70,7 +79,7 @@ def amount(parameter: Mapping[str, Any], *, most_digits: int = MOST_DIGITS) -> s
     return "–" if low is None else f"≥ {_written(low, None)}"
 
 
-def _written(value: float, ci95: float | None, most_digits: int = MOST_DIGITS) -> str:
+def _written(value: float, ci95: float | None, most_digits: int = MOST_DIGITS) -> Shown:
     if float(value).is_integer() and not ci95:
         return number(int(value))
     return number(float(value), min(_digits(ci95), most_digits))
@@ -113,13 +122,11 @@ def sectors_of_tracks(values: Mapping[str, Any]) -> str:
     return zones[0] if len(set(zones)) == 1 else f"{zones[0]} … {zones[-1]}"
 
 
-def _width(ci95: float | None) -> str:
-    if ci95 is None:
-        return "–"
-    if ci95 == 0:
-        return "exact"
+def _width(ci95: float | None) -> Shown:
     least = 10.0**-MOST_DIGITS
-    return f"< {least:g}" if ci95 < least else number(ci95, _digits(ci95))
+    if ci95 == 0:
+        return shown("exact", 0.0)
+    return shown(f"< {least:g}", ci95) if ci95 is not None and ci95 < least else number(ci95, _digits(ci95))
 
 
 def _sentence(note: str) -> str:
@@ -140,9 +147,12 @@ def zone_rows(values: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
     ]
     rows = []
     for index, zone in enumerate(values["zones"]):
-        cylinders = "–" if zone["first_cylinder"] is None else f"{zone['first_cylinder']:,} … {zone['last_cylinder']:,}"
+        cylinders = between(" … ", zone["first_cylinder"], zone["last_cylinder"])
         spares = zone["sectors_per_revolution"] - zone["sectors_per_track"]
-        tracks = number(zone["sectors_per_track"]) + (f" (+{spares:.0f} spare)" if spares > 0.5 else "")
+        tracks = shown(
+            number(zone["sectors_per_track"]) + (f" (+{spares:.0f} spare)" if spares > 0.5 else ""),
+            zone["sectors_per_track"],
+        )
         rows.append(
             [str(index + 1), number(zone["first_lba"]), number(zone["end_lba"] - 1), cylinders, tracks,
              number(zone["track_skew_sectors"]), number(zone["cylinder_skew_sectors"]), number(zone["heads"])]
@@ -157,7 +167,7 @@ def bandwidth_rows(values: Mapping[str, Any]) -> list[list[str]]:
         start = change = "–"
         if fit["law"] != "step":
             ends = [law_at(fit, place) for place in (0.0, 1.0)]
-            start, change = number(ends[0], 3), f"{ends[1] - ends[0]:+,.3f}"
+            start, change = number(ends[0], 3), shown(f"{ends[1] - ends[0]:+,.3f}", ends[1] - ends[0])
         rows.append([fit["law"].replace("-", " "), METHODS[fit["by"]], number(fit["rms_mib_per_s"], 4), start, change])
     return rows
 
@@ -199,7 +209,7 @@ def replay_rows(replay: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
             f"{score['mode']}s",
             str(score["depth"]),
             number(score["demerit_percent"], 2),
-            "" if score["per_request_percent"] is None else number(score["per_request_percent"], 2),
+            number(score["per_request_percent"], 2),
             number(score["measured_mean_ms"], 3),
             number(score["model_mean_ms"], 3),
         ]

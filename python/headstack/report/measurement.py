@@ -19,7 +19,7 @@ from headstack.report.findings import (
     zone_rows,
 )
 from headstack.report.page import Number, Page, Section
-from headstack.report.tables import number
+from headstack.shown import number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

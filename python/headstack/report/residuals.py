@@ -9,8 +9,9 @@ import polars as pl
 from headstack.report import charts, residual_charts
 from headstack.report.page import Section
 from headstack.report.residual_charts import Against
-from headstack.report.tables import PHASES, number
+from headstack.report.tables import PHASES
 from headstack.residuals import GUESSES, NEAR_CYLINDERS, OPS, REVOLUTION_TOLERANCE, class_words, where, worst
+from headstack.shown import number
 from headstack.validation import skipped_words
 
 if TYPE_CHECKING:

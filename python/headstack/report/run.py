@@ -8,7 +8,8 @@ from headstack.conditions import CONDITION_COLUMNS, condition_rows
 from headstack.overload import held_back, overload
 from headstack.report import charts, style
 from headstack.report.page import Number, Page, Section
-from headstack.report.tables import assumed_notice, citation, completions_frame, duration, key_numbers, number
+from headstack.report.tables import assumed_notice, citation, completions_frame, duration, key_numbers
+from headstack.shown import number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

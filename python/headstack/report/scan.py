@@ -8,8 +8,8 @@ import polars as pl
 
 from headstack.report import style, vega
 from headstack.report.page import Section
-from headstack.report.tables import number
 from headstack.report.vega import Chart
+from headstack.shown import Part, Shown, number, several, shown
 
 if TYPE_CHECKING:
     from headstack.results.measurements import Scan, ScanPart, SmartAttribute
@@ -64,18 +64,18 @@ def scan_facts(scan: Scan) -> list[tuple[str, str]]:
     """What a scan found, in words and numbers."""
     return [
         ("scan", scan["verdict"]),
-        ("reads", f"{number(scan['reads'])} of {number(scan['sectors_per_read'])} sectors, median {scan['read_ms']['p50']:.2f} ms, "
-                  f"longest {scan['read_ms']['max']:.2f} ms"),
+        ("reads", several("{} of {} sectors, median {}, longest {}", scan["reads"], scan["sectors_per_read"],
+                          *(number(scan["read_ms"][key], 2, "ms") for key in ("p50", "max")))),
         (f"reads over {scan['long_ms']:.0f} ms", _list(scan["long"], scan["long_lbas"])),
         ("reads that failed", _list(scan["unreadable"], scan["unreadable_lbas"])),
     ]  # fmt: skip
 
 
-def _list(count: int, lbas: list[int]) -> str:
+def _list(count: int, lbas: list[int]) -> Shown:
     if count == 0:
-        return "none"
-    shown = ", ".join(str(lba) for lba in lbas[:5])
-    return f"{number(count)}, from sector {shown}" + (", …" if count > len(lbas[:5]) else "")
+        return shown("none", 0)
+    first = ", ".join(str(lba) for lba in lbas[:5]) + (", …" if count > len(lbas[:5]) else "")
+    return Shown(f"{number(count)}, from sector {first}", Part("", count), Part("from sector", first))
 
 
 def smart_rows(attributes: list[SmartAttribute]) -> list[list[str]]:

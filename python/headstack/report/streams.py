@@ -11,8 +11,8 @@ from headstack.counted import size
 from headstack.report import style, vega
 from headstack.report.curves import lines
 from headstack.report.page import Number, Page, Section
-from headstack.report.tables import number
 from headstack.report.vega import Chart
+from headstack.shown import Part, Shown, number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -47,7 +47,7 @@ def stream_chart(streams: Mapping[str, Any], mode: str) -> Chart:
 
 def stream_columns(streams: Mapping[str, Any]) -> list[str]:
     """The heads of the table: the record, and each size of file."""
-    return ["record", *map(size, streams["grid"]["file_mb"])]
+    return ["record (KiB)", *(f"{size(file_mb)} MB" for file_mb in streams["grid"]["file_mb"])]
 
 
 def stream_rows(streams: Mapping[str, Any], mode: str) -> list[list[str]]:
@@ -62,10 +62,11 @@ def stream_rows(streams: Mapping[str, Any], mode: str) -> list[list[str]]:
     ]
 
 
-def _cell(point: StreamPoint | None) -> str:
+def _cell(point: StreamPoint | None) -> Shown:
     if point is None:
-        return "×"
-    return f"{point['mb_per_s']:.2f}" + ("*" if point["is_cached"] else "")
+        return Shown("×", Part("", None), Part("from a cache", None))
+    text = f"{point['mb_per_s']:.2f}" + ("*" if point["is_cached"] else "")
+    return Shown(text, Part("", point["mb_per_s"], "MB/s"), Part("from a cache", "yes" if point["is_cached"] else "no"))
 
 
 def stream_sections(streams: Mapping[str, Any]) -> list[Section]:

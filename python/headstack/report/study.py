@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from headstack import __version__
 from headstack.report.page import Number, Page, Section
-from headstack.report.tables import number
+from headstack.shown import Shown, number
 
 if TYPE_CHECKING:
     from headstack.studies.framework import Row, StudyResult
@@ -41,18 +41,14 @@ def study_page(result: StudyResult) -> Page:
     )
 
 
-def value(amount: float | None) -> str:
+def value(amount: float | None) -> Shown:
     """Write a number of a row: as many digits as it needs."""
-    if amount is None:
-        return "–"
-    if isinstance(amount, int):
-        return number(amount)
-    return f"{amount:,.2f}" if abs(amount) < 1000 else f"{amount:,.1f}"
+    return number(amount, 2 if amount is None or abs(amount) < 1000 else 1)
 
 
 def row_cells(row: Row) -> tuple[str, ...]:
     """The cells of a row, as `COLUMNS` names them."""
-    source, target = ("–", value(row.paper)) if row.kind == "aim" else (value(row.paper), "–")
+    source, target = (value(None), value(row.paper)) if row.kind == "aim" else (value(row.paper), value(None))
     return (row.id, row.claim, source, target, value(row.ours), row.unit, row.tolerance, row.word, row.note)
 
 

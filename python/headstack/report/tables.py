@@ -5,6 +5,8 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from headstack.shown import Shown, number, shown
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -41,34 +43,25 @@ def completions_frame(table: Table) -> pl.DataFrame:
     )
 
 
-def number(value: float | None, digits: int = 2) -> str:
-    """Write a number for people."""
-    if value is None:
-        return "–"
-    text = f"{value:,}" if isinstance(value, int) else f"{value:,.{digits}f}"
-    # Nothing, whichever side it was rounded from.
-    return text.lstrip("-") if not text.strip("-0.") else text
-
-
 def large(value: int) -> str:
     """Write a count for people, in millions where all its digits would be a long row."""
     return number(value) if value < 10_000_000 else f"{value / 1e6:,.1f} M"
 
 
-def size(size_bytes: float) -> str:
+def size(size_bytes: float) -> Shown:
     """Write a size in powers of two."""
     for unit, scale in (("TiB", 2**40), ("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
         if size_bytes >= scale:
-            return f"{size_bytes / scale:,.4g} {unit}"
-    return f"{size_bytes:,.0f} B"
+            return shown(f"{size_bytes / scale:,.4g} {unit}", size_bytes, "B")
+    return shown(f"{size_bytes:,.0f} B", size_bytes, "B")
 
 
-def span(seconds: float) -> str:
+def span(seconds: float) -> Shown:
     """Write a length of time in the unit that suits it."""
     for unit, scale in (("days", 86400.0), ("h", 3600.0), ("min", 60.0)):
         if seconds >= 2 * scale:
-            return f"{seconds / scale:,.2f} {unit}"
-    return f"{seconds:,.3f} s"
+            return shown(f"{seconds / scale:,.2f} {unit}", seconds, "s")
+    return shown(f"{seconds:,.3f} s", seconds, "s")
 
 
 def duration(ms: float | None) -> str:

@@ -8,12 +8,13 @@ from headstack.report import causes
 from headstack.report import trace_charts as charts
 from headstack.report.losses import from_dispatch_words, lost_words
 from headstack.report.page import Number, Page, Section
-from headstack.report.tables import duration, large, number, size, span
+from headstack.report.tables import duration, large, size, span
+from headstack.shown import number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from headstack.results.traces import Analysis, Bursts
+    from headstack.results.analyses import Analysis, Bursts
 
 
 def trace_page(name: str, about: Analysis) -> Page:

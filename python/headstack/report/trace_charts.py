@@ -11,7 +11,7 @@ from headstack.report.charts import HEIGHT, op_colour, time_unit
 from headstack.report.vega import Chart
 
 if TYPE_CHECKING:
-    from headstack.results.traces import ArrivalBin, AxisBin, Cell, Group, TimeBin
+    from headstack.results.analyses import ArrivalBin, AxisBin, Cell, Group, TimeBin
 
 FEWEST = 0.7
 """Where a logarithmic axis of counts begins: a bin with one request still shows."""

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 from headstack.report import charts, style
 from headstack.report.page import Number, Page, Section
 from headstack.report.residuals import residual_sections
-from headstack.report.tables import assumed_notice, citation, number
+from headstack.report.tables import assumed_notice, citation
+from headstack.shown import number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -11,10 +11,13 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from headstack.arguments import checked
 from headstack.errors import InputError
 from headstack.studies.framework import StudyResult
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from headstack.studies.framework import Progress
 
 STUDIES = {
@@ -45,7 +48,8 @@ def run(name: str, data: Path | None, progress: Progress | None = None) -> Study
     return StudyResult(name, module.TITLE, module.PAPER, rows, sections, finding)
 
 
-def study(name: str, *, data: str | Path | None = None, progress: Progress | None = None) -> StudyResult:
+@checked()
+def study(name: str, *, data: str | Path | None = None, progress: Callable[[str], None] | None = None) -> StudyResult:
     """Reproduce a paper, as `headstack study NAME` does: its numbers beside ours.
 
     Parameters

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import headstack
 from headstack.report.page import Section
-from headstack.report.tables import number
+from headstack.shown import number
 from headstack.studies.framework import Progress, Row, at_most, data_file, not_testable
 from headstack.studies.functional import functional_rows
 from headstack.studies.leaderboard import Scored, leaderboard, leaderboard_section, score_line

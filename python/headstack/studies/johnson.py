@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from headstack.results.traces import Analysis
+    from headstack.results.analyses import Analysis
 
 TITLE = "How long do a time-shared host's reads wait for its sync, and what would help?"
 PAPER = "Johnson, Smith & Wilson, Disk response time measurements, USENIX winter 1987"

@@ -14,8 +14,8 @@ from headstack.threads import Pool
 if TYPE_CHECKING:
     import polars as pl
 
+    from headstack.results.analyses import Analysis
     from headstack.results.runs import BufferCacheCounts
-    from headstack.results.traces import Analysis
 
 SYSTEM = "uda50-ra81"
 WORKLOAD = "time-shared"

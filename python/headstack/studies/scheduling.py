@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import headstack
 from headstack.report.page import Section
-from headstack.report.tables import number
+from headstack.shown import number
 from headstack.studies.framework import Progress, Row, about, at_least, at_most
 from headstack.studies.repeats import Case, Outcome, each, estimate, next_value_within, run_all, run_one
 

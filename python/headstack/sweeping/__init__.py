@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from concurrent.futures import Executor
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from headstack.arguments import checked
 from headstack.sweeping import definition, folder, probe, settings
 from headstack.sweeping.driver import Driver
 from headstack.sweeping.executors.local import LocalExecutor
@@ -12,13 +14,13 @@ from headstack.sweeping.result import Sweep
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from concurrent.futures import Executor
 
     from headstack.sweeping.definition import Definition
 
 __all__ = ["LocalExecutor", "Sweep", "run_definition", "sweep"]
 
 
+@checked()
 def sweep(
     file: str | Path,
     out: str | Path,

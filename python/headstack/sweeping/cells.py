@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from headstack.shown import Part, Shown
 from headstack.sweeping.metrics import USD
 
 if TYPE_CHECKING:
@@ -37,12 +38,12 @@ def columns(metrics: Sequence[str]) -> list[str]:
     return heads
 
 
-def cell(estimate: Estimate | None) -> str:
+def cell(estimate: Estimate | None) -> Shown:
     """A mean and its interval, as far as they are known, with the digits that the interval leaves."""
     if estimate is None:
-        return "–"
-    shown = figure(estimate.mean)
-    return shown if not estimate.ci95 else f"{shown} ± {figure(estimate.ci95, 2)}"
+        return Shown("–", Part("", None), Part("± 95 %", None))
+    text = figure(estimate.mean) + (f" ± {figure(estimate.ci95, 2)}" if estimate.ci95 else "")
+    return Shown(text, Part("", estimate.mean), Part("± 95 %", estimate.ci95))
 
 
 def label(values: Mapping[str, object]) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import headstack
 from headstack.counted import plural
 from headstack.report.page import Section
-from headstack.report.tables import number
+from headstack.shown import number
 from headstack.studies.framework import Row, about, not_testable
 from headstack.studies.intra_disk.runs import UNBOUNDED, keeps_up, parallel
 from headstack.studies.intra_disk.watts import for_an_arm

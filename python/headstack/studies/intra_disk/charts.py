@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from headstack.report.page import Section
-from headstack.report.tables import number
+from headstack.shown import number
 from headstack.studies.intra_disk.bottleneck import DESIGNS as BOTTLENECK
 from headstack.studies.intra_disk.found import TITLES
 from headstack.studies.intra_disk.parallel import OTHER_KINDS, SINGLE

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from headstack.report.page import Section
-from headstack.report.tables import number
+from headstack.shown import number
 from headstack.studies.framework import Row, at_most
 from headstack.studies.intra_disk.loads import Load
 from headstack.studies.intra_disk.runs import HC_SD, parallel, run_all

@@ -10,7 +10,9 @@ if TYPE_CHECKING:
 
 _SET = re.compile(r"cannot set `([^`]*)`")
 _KEY = re.compile(r"unknown (field|variant) `([^`]*)`, (expected (?:one of )?(`.*`))")
-_NAME = re.compile(r"(?:called|named|trace format|parameter) `([^`]*)`|^`([^`]*)` cannot be fitted")
+_NAME = re.compile(
+    r"(?:called|named|trace format|parameter) `([^`]*)`|^`([^`]*)` (?:cannot be fitted|is not a parameter)"
+)
 _KNOWN = re.compile(r"known[^:;]*: ([^;]*)")
 _ARGUMENT = re.compile(r"`([a-z_]+)`(?= cannot be )")
 # Where an option has another name than the argument of the API.
@@ -20,7 +22,7 @@ _OPTIONS = {
 }  # fmt: skip
 
 
-def improved(message: str, hint: str | None, given: Collection[str]) -> tuple[str, str | None]:
+def improved(message: str, hint: str | None, given: Collection[str] = ()) -> tuple[str, str | None]:
     """The message and its hint, with the nearest of the known words where one is near, and options as they were `given`."""
     key = _KEY.search(message)
     if key:
@@ -36,14 +38,13 @@ def improved(message: str, hint: str | None, given: Collection[str]) -> tuple[st
             near = f"drive.*.{near}" if near == asked[1] else near
             return message.replace(", " + key[3], ""), hint or f"did you mean `{near}`?"
         return message.replace(", " + key[3], ""), hint or f"known: {', '.join(known)}"
-    name = _NAME.search(message)
-    if (
-        name
-        and hint
-        and (known_words := _KNOWN.match(hint))
-        and (near := _nearest(name[1] if name[2] is None else name[2], known_words[1].split(", ")))
-    ):
-        return message, f"did you mean `{near}`? {hint}"
+    if (name := _NAME.search(message)) and hint and (known_words := _KNOWN.match(hint)):
+        said, known = name[1] if name[2] is None else name[2], known_words[1].split(", ")
+        # Parameters and probes go by groups, too: `controller` and `skippy` for all that begins so.
+        groups = [word.partition(".")[0] for word in known if "." in word] if name[2] is not None else []
+        groups += ["skippy"] if "skippy-read" in known else []
+        if near := _nearest(said, [*dict.fromkeys(groups), *known]):
+            return message, f"did you mean `{near}`? {hint}"
     if argument := _ARGUMENT.match(message):
         option = _OPTIONS.get(argument[1], "--" + argument[1].replace("_", "-"))
         if option not in given:
@@ -53,14 +54,17 @@ def improved(message: str, hint: str | None, given: Collection[str]) -> tuple[st
 
 
 def _elsewhere(asked: str) -> str | None:
-    """A key of drive files that ends as the one that was asked for: `rotation_rpm` for `spindle.rpm`."""
+    """A key of drive files that ends as the one that was asked for, or nearly so: `rotation_rpm` for `spindle.rpm`."""
     import json
 
     from headstack._core import json_schema
 
     schema = json.loads(json_schema("drive"))
     word = asked.rpartition(".")[2]
-    found = [path for path in _keys(schema, schema.get("$defs", {})) if re.search(rf"(^|[._]){re.escape(word)}$", path)]
+    paths = list(_keys(schema, schema.get("$defs", {})))
+    found = [path for path in paths if re.search(rf"(^|[._]){re.escape(word)}$", path)]
+    if not found and (near := _nearest(word, [path.rpartition(".")[2] for path in paths])):
+        found = [path for path in paths if path.rpartition(".")[2] == near]
     return min(found, key=lambda path: (path.count("."), len(path)), default=None)
 
 

@@ -1,0 +1,135 @@
+"""Numbers as people read them, which know what they are exactly: `--csv` prints that."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+class Part(NamedTuple):
+    """One of the numbers that a text tells: which of them it is (empty where it needs no name), and its unit."""
+
+    label: str
+    exact: float | str | None
+    unit: str = ""
+
+
+class Shown(str):
+    """A text for people, and the numbers in it for other programs."""
+
+    __slots__ = ("parts",)
+    parts: tuple[Part, ...]
+
+    def __new__(cls, text: str, *parts: Part) -> Shown:
+        """Keep the text, and what it tells."""
+        made = super().__new__(cls, text)
+        made.parts = parts
+        return made
+
+    def __getnewargs__(self) -> tuple[object, ...]:  # pyright: ignore[reportIncompatibleMethodOverride]
+        return (str(self), *self.parts)
+
+
+def shown(text: str, exact: float | str | None, unit: str = "") -> Shown:
+    """A text that tells one number, written as nobody else writes it."""
+    return Shown(text, Part("", exact, unit))
+
+
+def number(value: float | None, digits: int = 2, unit: str = "") -> Shown:
+    """Write a number for people: thousands apart, a fixed number of decimals, – where there is none."""
+    text = _written(value, digits)
+    return Shown(f"{text} {unit}" if unit and value is not None else text, Part("", value, unit))
+
+
+def of_unit(value: float | None, unit: str, digits: int = 2) -> Shown:
+    """Write a number whose unit stands elsewhere: in the title, or above the column."""
+    return Shown(_written(value, digits), Part("", value, unit))
+
+
+def percent(share: float | None, digits: int = 0) -> Shown:
+    """Write a share of 1 as a percentage."""
+    value = None if share is None else float(f"{100 * share:.15g}")
+    return number(value, digits, "%")
+
+
+def several(template: str, *values: str | float | None) -> Shown:
+    """Numbers in words: each `{}` of the template is one of the values, and what stands around it says which.
+
+    `several("{} IOPS, {} MiB/s", number(iops, 1), number(rate))` reads as it stands, and is two numbers with their units for
+    other programs. Where the words around a number do not tell it apart, its braces do: `{highest LBA}`.
+    """
+    pieces, names = _PLACE.split(template)[::2], _PLACE.findall(template)
+    written = [value if isinstance(value, str) else number(value) for value in values]
+    text = "".join(piece + value for piece, value in zip(pieces, [*written, ""], strict=True))
+    parts: list[Part] = []
+    for place, value in enumerate(written):
+        unit, after = _unit(_following(pieces[place + 1]))
+        label = names[place] or " ".join(filter(None, (_before(pieces[place], place == 0), after)))
+        inner = value.parts if isinstance(value, Shown) else (Part("", str(value)),)
+        parts += [
+            Part(" ".join(filter(None, (label, part.label))), part.exact, part.unit or unit) for part in inner
+        ]  # fmt: skip
+    return Shown(text, *parts)
+
+
+_PLACE = re.compile(r"\{([^{}]*)\}")
+
+
+def between(separator: str, low: float | None, high: float | None, digits: int = 0) -> Shown:
+    """Write a range: once where both ends are the same number, which are two numbers for other programs nevertheless."""
+    ends = number(low, digits), number(high, digits)
+    text = str(ends[0]) if low == high else separator.join(ends)
+    return Shown(text, Part("from", low), Part("to", high))
+
+
+def joined(separator: str, texts: list[Shown]) -> Shown:
+    """Several texts in a row, with all that they tell."""
+    return Shown(separator.join(texts), *(part for text in texts for part in text.parts))
+
+
+_DELIMITER = re.compile(r"[,;:()±…–=]| and | to | from | of | at | in ")
+_UNIT = re.compile(r"(%|ms|s|min|h|rpm|W|J|B|[KMGT]i?B(?:/s)?|IOPS|ticks|revolutions)(?:$|(?= ))")
+
+
+def _before(text: str, is_first: bool) -> str:
+    """What is said of a number before it."""
+    if text.rstrip().endswith("±"):
+        return "± 95 %"
+    found = list(_DELIMITER.finditer(text))
+    if found and found[-1][0].strip() in {"from", "to"}:
+        return found[-1][0].strip()
+    said = text[found[-1].end() :] if found else (text if is_first else "")
+    return said.strip()
+
+
+def _following(text: str) -> str:
+    """What is said of a number behind it."""
+    found = _DELIMITER.search(text)
+    return text[: found.start() if found else None].strip()
+
+
+def _unit(text: str) -> tuple[str, str]:
+    """The unit that words begin with, and the rest of them."""
+    found = _UNIT.match(text)
+    return ("", text) if found is None else (found[1], text[found.end() :].strip())
+
+
+def _written(value: float | None, digits: int) -> str:
+    if value is None:
+        return "–"
+    text = f"{value:,}" if isinstance(value, int) else f"{value:,.{digits}f}"
+    # Nothing, whichever side it was rounded from.
+    return text.lstrip("-") if not text.strip("-0.,") else text
+
+
+def made_by(summary: Mapping[str, Any]) -> Shown:
+    """What to state so that others get the same numbers."""
+    told = summary["seed"], summary["config_hash"][:12], summary["version"]
+    names = ("seed", "configuration", "headstack")
+    return Shown(
+        ", ".join(f"{name} {value}" for name, value in zip(names, told, strict=True)),
+        *map(Part, names, told),
+    )
