@@ -189,7 +189,7 @@ def test_nothing_is_cut_on_any_page_at_any_width(tmp_path: Path) -> None:
 def test_an_interval_that_says_nothing_is_no_number() -> None:
     """Of 16 reads the answer said "91480.41 times (0.00 to 252554410928864329728.00)"."""
     effect = {"cause": "after-write", "name": None, "occurrences": 16, "reads": 40, "reads_around": 92, "found": False,
-              "times_as_long": 91480.41, "low": 1e-20, "high": 2.5e20}  # fmt: skip
+              "withheld": None, "times_as_long": 91480.41, "low": 1e-20, "high": 2.5e20}  # fmt: skip
     about = cast("Analysis", {"bursts": None, "effects": [effect]})
     assert causes.sentence(about).endswith("a write came just before, and nothing waits, reads are too few to tell.")
     assert causes.rows(about)[0][-3:-1] == ["over 1,000", "0.00 … over 1,000"]

@@ -259,6 +259,31 @@ def test_the_slow_device_of_a_fleet_is_named(tmp_path: Path) -> None:
     assert sentence in page.read_text()
 
 
+def test_several_slow_devices_of_a_fleet_do_not_hide_each_other(tmp_path: Path) -> None:
+    random, trace = Random(7), tmp_path / "fleet.csv"
+    rows = [
+        f"{k},{k * 7919 % 100_000},8,R,{k % 8},{8 * random.lognormvariate(0, 0.4) * (2 if k % 8 > 5 else 1):.6f}"
+        for k in range(8000)
+    ]
+    trace.write_text("arrival_ms,lba,sectors,op,device,response_ms\n" + "\n".join(rows) + "\n")
+    apart = headstack("trace", "analyze", trace, "--json").json()["fleet"]["apart"]
+    assert (sorted(apart["devices"]), apart["others"], apart["graded"]) == (["6", "7"], 6, False)
+    assert apart["low"] < 2 < apart["high"] < 1.2 * apart["low"]
+    assert "2 of the 8 devices (6, 7) take " in " ".join(headstack("trace", "analyze", trace).out.split())
+
+
+@pytest.mark.parametrize(("found", "low", "said"), [
+    (True, 1.9, "The 8 devices differ by more than chance explains: the slowest takes 2.60 times as long in the median as the fastest, and "
+                "2 of the 8 devices (6, 7) 2.00 times (1.90 to 2.10) as long in the median as the other 6."),
+    (False, 1.01, "No device stands out: the medians of the 8 devices lie within 2.60 times of each other."),
+    (False, 0.99, "No device stands out: the 8 devices differ no more than chance explains."),
+])  # fmt: skip
+def test_devices_differ_by_chance_only_where_chance_explains_it(found: bool, low: float, said: str) -> None:
+    apart = {"devices": ["6", "7"], "others": 6, "times_as_long": 2.0, "low": low, "high": 2.1, "graded": True,
+             "slowest_to_fastest": 2.6, "found": found}  # fmt: skip
+    assert causes.fleet_sentence({"outlier": None, "ranked": [{}] * 8, "apart": apart}) == said
+
+
 def test_what_flushes_of_one_device_do_is_found_among_others(tmp_path: Path) -> None:
     random = Random(3)
     rows = []
@@ -281,7 +306,7 @@ def test_what_flushes_of_one_device_do_is_found_among_others(tmp_path: Path) -> 
 
 def test_the_name_of_a_process_sends_nothing_to_the_terminal() -> None:
     effect = {"cause": "process", "name": "\x1b[31mred\x1b[0m\n", "occurrences": 30, "times_as_long": 2.0, "low": 1.9, "high": 2.1,
-              "found": True}  # fmt: skip
+              "found": True, "phases": None, "filled_by": None}  # fmt: skip
     about: Any = {"bursts": None, "effects": [effect]}
     assert causes.sentence(about).startswith(
         "When ?[31mred?[0m? has requests outstanding, others' reads take 2.00 times"
@@ -307,9 +332,43 @@ def test_a_cause_is_told_in_words(cause: str, name: str, said: str) -> None:
         "low": 1.9,
         "high": 2.1,
         "found": True,
+        "phases": None,
+        "filled_by": None,
     }
     about: Any = {"bursts": None, "effects": [effect]}
     assert causes.sentence(about) == said
+
+
+def in_phases(path: Path, works: str) -> str:
+    """Analyse 600 s of a disk that serves one at a time; process 7 works 20 s of each minute.
+
+    `works` says what comes with it: `queue` are many requests, `night` are services that take three times as long for all.
+    """
+    random, asked = Random(5), []
+    for minute in range(10):
+        asked += [(60 * minute + random.uniform(0, 60), 1) for _ in range(900 if works == "queue" else 300)]
+        asked += [(60 * minute + 20 + random.uniform(0, 20), 7) for _ in range(1200 if works == "queue" else 100)]
+    free, lines = 0.0, []
+    for at, pid in sorted(asked):
+        ms = random.uniform(4, 12) * (3 if works == "night" and 20 <= at % 60 < 40 else 1)
+        free = max(at, free if works == "queue" else 0.0) + ms / 1000
+        lines.append(f"{at:.9f},R,{1000 * (free - at):.6f},{random.randrange(10**8)},8,{pid}\n")
+    path.write_text("arrival_s,op,response_ms,lba,sectors,pid\n" + "".join(lines))
+    return " ".join(headstack("trace", "analyze", path).out.split())
+
+
+def test_who_fills_the_queue_is_named_with_all_that_it_does(tmp_path: Path) -> None:
+    said = in_phases(tmp_path / "queue.csv", "queue")
+    assert "fills the queue: when it is at work, in 9 phases, others' reads take " in said or (
+        "fills the queue: when it is at work, in 10 phases, others' reads take " in said
+    )
+    assert " ms outside them: " in said
+    assert "% are its own; outside its phases they find " in said
+
+
+def test_of_what_is_slow_while_a_process_works_only_the_time_fits(tmp_path: Path) -> None:
+    said = in_phases(tmp_path / "night.csv", "night")
+    assert "Only the time fits: within its phases, reads beside one of its requests take " in said
 
 
 @pytest.mark.parametrize(
@@ -339,11 +398,41 @@ def test_what_delays_no_read_is_not_laid_to_chance() -> None:
         "low": 0.86,
         "high": 0.93,
         "found": False,
+        "withheld": None,
     }
     about: Any = {"bursts": None, "effects": [effect]}
     assert causes.sentence(about).endswith("reads take 0.89 times (0.86 to 0.93) as long, which delays none.")
     effect["high"] = 1.02
     assert causes.sentence(about).endswith("which chance explains.")
+
+
+@pytest.mark.parametrize(("withheld", "why", "named"), [
+    ("small", "which is more than chance explains, and not surely enough to be a cause.", "no: not surely enough"),
+    ("arrivals", "a device that is slow for a while makes a queue, too.", "no: not where requests come close together"),
+])  # fmt: skip
+def test_what_is_more_than_chance_is_not_laid_to_it(withheld: str, why: str, named: str) -> None:
+    effect = {"cause": "queue", "name": None, "occurrences": 30, "reads": 90, "reads_around": 80, "times_as_long": 2.13, "low": 1.75,
+              "high": 2.58, "found": False, "withheld": withheld}  # fmt: skip
+    about: Any = {"bursts": None, "effects": [effect]}
+    assert "which chance explains" not in causes.sentence(about)
+    assert causes.sentence(about).endswith(why)
+    assert causes.rows(about)[0][-1] == named
+
+
+def test_a_device_of_which_too_much_is_asked_is_told(tmp_path: Path) -> None:
+    """Reads that take 10 ms, 125 a second: a device that is busy to the last was told as "no cause found"."""
+    random, at, free, lines = Random(1), 0.0, 0.0, []
+    for _ in range(4000):
+        at += random.expovariate(125.0)
+        free = max(at, free) + 0.01 * random.uniform(0.5, 1.5)
+        lines.append(f"{at:.9f},R,{1000 * (free - at):.6f},{random.randrange(10**8)},8\n")
+    trace = tmp_path / "busy.csv"
+    trace.write_text("arrival_s,op,response_ms,lba,sectors\n" + "".join(lines))
+    said = " ".join(headstack("trace", "analyze", trace).out.split())
+    assert "The device does not keep up: for " in said
+    assert "s something is outstanding, up to " in said
+    assert "and responses grow from " in said
+    assert "No cause found" not in said
 
 
 def served(path: Path, slow_region: float, pause_ms: float) -> Path:

@@ -13,7 +13,7 @@ use crate::arrivals::{ArrivalBin, Arrivals};
 use crate::bursts::{BurstFinder, Bursts};
 use crate::causes::CauseFinder;
 use crate::company::Company;
-use crate::depth::{Outstanding, OutstandingByDevice};
+use crate::depth::{Commands, Outstanding, OutstandingByDevice};
 use crate::effect::Effect;
 use crate::fleet::{Fleet, fleet};
 use crate::groups::{GroupSummary, Groups};
@@ -100,8 +100,8 @@ pub struct Analysis {
     pub hot_regions: Vec<Region>,
     /// Bursts of writes.
     pub bursts: Option<Bursts>,
-    /// What else may delay reads: cache flushes, discards, a write just before, others in the queue, a region, a process, pauses,
-    /// retries.
+    /// What else may delay reads: cache flushes, discards, a write just before, others in the queue, a region, a process, a device that
+    /// does not keep up, pauses, retries.
     pub effects: Vec<Effect>,
     /// Sequential runs and strides.
     pub runs: Runs,
@@ -224,6 +224,7 @@ struct Recorder {
     heat: HeatMap,
     outstanding: Outstanding,
     by_device: OutstandingByDevice,
+    commands: Commands,
     depths: Timeline,
     depth_sum: u64,
     depth_max: u64,
@@ -265,6 +266,7 @@ impl Recorder {
             heat: HeatMap::default(),
             outstanding: Outstanding::default(),
             by_device: OutstandingByDevice::default(),
+            commands: Commands::default(),
             depths: Timeline::new(),
             depth_sum: 0,
             depth_max: 0,
@@ -303,11 +305,15 @@ impl Recorder {
         }
         let outstanding = self.outstanding.at(request.arrival);
         let on_device = self.by_device.at(request.device, request.arrival, &mut self.outstanding);
-        let peer = self.peers.push(io, on_device);
+        let commands = self.commands.push(io);
+        let mut peer = self.peers.push(io, on_device);
+        if let Some(peer) = peer.as_mut().filter(|_| commands > 0) {
+            peer.alone = None;
+        }
         self.bursts.push(io, on_device, peer.as_ref());
         self.causes.push(io, on_device, peer.as_ref());
         self.pauses.push(io);
-        self.late.push(io, on_device, peer.as_ref());
+        self.late.push(io, on_device + commands, peer.as_ref());
         let names = &self.process_names;
         let name = |pid| names.get(&pid).cloned().unwrap_or_else(|| format!("process {pid}"));
         self.company.push(io, peer.as_ref(), name);
@@ -435,10 +441,14 @@ impl Recorder {
             }),
             effects: if responses > 0 {
                 let mut effects = self.causes.finish();
-                effects.extend(self.company.finish(name));
-                let (pause, paused) = self.pauses.finish(name).unzip();
-                effects.extend(pause);
-                effects.extend(self.late.finish(name, &paused.unwrap_or_default()));
+                let (company, filled_by) = self.company.finish(name);
+                if let Some(queue) = effects.iter_mut().find(|effect| effect.cause == "queue") {
+                    queue.filled_by = filled_by;
+                }
+                effects.extend(company);
+                let (stops, paused) = self.pauses.finish(name);
+                effects.extend(stops);
+                effects.extend(self.late.finish(name, &paused));
                 held(effects)
             } else {
                 Vec::new()
@@ -531,5 +541,33 @@ mod tests {
         let told = analysis.effects.iter().filter_map(|effect| Some([effect.low?, effect.high?]));
         let told: Vec<f64> = told.flatten().collect();
         assert!(!told.is_empty() && told.iter().all(|times| (0.125..=8.0).contains(times)), "{told:?}");
+    }
+
+    /// Reads that come while a flush or a discard lasts are held up until it ends; each finds nothing else outstanding, and they were
+    /// told as retries.
+    #[test]
+    fn reads_that_wait_for_a_flush_or_a_discard_are_no_retries() {
+        for kind in [Kind::Flush, Kind::Discard] {
+            let mut recorder = Recorder::new(512, &AnalysisOptions::default());
+            for k in 0..6000_u64 {
+                let at = Nanos(k * 20_000_000);
+                let ends = Nanos(at.0 + 60_000_000);
+                let is_held_up = k % 100 == 50;
+                if is_held_up {
+                    let command = Request { finish: ends, ..Request::new(at, Op::Write, Lba(0), 0) };
+                    recorder.push(&Io { kind, ..Io::new(command) });
+                }
+                let request = Request::new(Nanos(at.0 + 1), Op::Read, Lba(k * k * 7_919 % 100_000_000), 8);
+                let from = if is_held_up { ends } else { request.arrival };
+                let ms = 4.0 + (k * 7_919 % 1000) as f64 / 100.0;
+                recorder.push(&Io::new(Request { finish: from + Nanos::from_ms(ms), ..request }));
+            }
+            let analysis = recorder.finish(&AnalysisOptions::default());
+            assert!(
+                !analysis.effects.iter().any(|effect| effect.cause == "late-reads"),
+                "{:?}",
+                analysis.effects
+            );
+        }
     }
 }

@@ -84,6 +84,25 @@ impl Batches {
 }
 
 impl Batches {
+    /// The standard error of the logarithm of the quantile of this `share`, and how many observations it is of: by how much the quantile
+    /// moves with a step of the share by two of its standard errors, as drawn by lot or as it differs between batches, whichever is more.
+    /// `None` of a few responses.
+    pub(crate) fn error(&self, share: f64) -> Option<(f64, u64)> {
+        if self.full.len() < FEWEST {
+            return None;
+        }
+        let all = self.full.iter().fold(self.open.clone(), |all, batch| all.with(batch));
+        let step = all.at(share) as usize;
+        let shares: Vec<f64> = self.full.iter().map(|batch| batch.below(step)).collect();
+        let by_lot = share * (1.0 - share) / all.count as f64;
+        let off = 2.0 * variance_of_mean(&shares).max(by_lot).sqrt();
+        let moved = [share - off, share + off].map(|to| (all.at(to.clamp(0.0, 1.0)) - all.at(share)).abs());
+        let in_logarithms = std::f64::consts::LN_2 / f64::from(1 << STEPS_LOG2);
+        // Where in a step responses lie is not known.
+        let steps = (moved[0].max(moved[1]) / 2.0).hypot(1.0 / 12.0_f64.sqrt());
+        Some((steps * in_logarithms, self.full.len() as u64 - 1))
+    }
+
     /// By how much the logarithm of the quantile of this `share` may be too large or too small by chance: a step of the share down and up by
     /// its standard error, by three where responses are alike from one to the next. Where responses are of two sorts, one more in a hundred
     /// of a sort may take it from one to the other.

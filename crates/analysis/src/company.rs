@@ -17,9 +17,9 @@ use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 use headstack_trace::{Io, Kind};
 use headstack_units::{Lba, Nanos};
 
-use crate::effect::{Differences, Effect, FEWEST, FEWEST_READS, Logs, MUCH, WINDOW, of_device};
+use crate::effect::{Differences, Effect, FEWEST, FEWEST_READS, FilledBy, Logs, MUCH, WINDOW, of_device};
 use crate::peers::Peer;
-use crate::phases::{FEWEST_PHASES, Overlap, Phases, Span, Worked, overlap};
+use crate::phases::{self, FEWEST_PHASES, InPhases, Overlap, Phases, Ratio, Span, Worked, overlap};
 
 /// At most so many processes are told apart: the first that have asked for [`ENOUGH`].
 const PROCESSES: usize = 64;
@@ -42,6 +42,10 @@ const APART: u32 = 4;
 
 /// Regions are looked for on the first so many devices.
 const MAPPED: usize = 64;
+
+/// The media pass under the head at the rim this share faster than at the hub, at most: a stream at the end of a device takes so much
+/// longer for that alone.
+const ZONES: f64 = 0.5;
 
 /// The smallest, as a power of two sectors: 16 MiB of 512 bytes.
 const SMALLEST: u32 = 15;
@@ -136,8 +140,8 @@ impl Company {
     }
 
     /// Of all regions and of all processes those that are found, or the one that comes nearest; `device` names one where
-    /// there are several.
-    pub(crate) fn finish(mut self, device: impl Fn(u32) -> String) -> Vec<Effect> {
+    /// there are several. And who fills the queue, if one process does.
+    pub(crate) fn finish(mut self, device: impl Fn(u32) -> String) -> (Vec<Effect>, Option<FilledBy>) {
         let several = self.devices.len() > 1;
         let mut regions = Vec::new();
         let mut processes = Processes::default();
@@ -153,11 +157,12 @@ impl Company {
                 what: (*number, region),
             }));
         }
+        let filled_by = processes.filled_by(&self.names);
         let slowest = slowest_region(regions, |number, first, last| {
             let of = if several { format!(" of device {}", device(number)) } else { String::new() };
             format!("LBA {first} to {last}{of}")
         });
-        slowest.into_iter().chain(processes.effects(&self.names)).collect()
+        (slowest.into_iter().chain(processes.effects(&self.names)).collect(), filled_by)
     }
 }
 
@@ -176,6 +181,13 @@ impl Processes {
         add_each(&mut self.phases, std::mem::take(&mut device.phases).finish(), Worked::merge);
     }
 
+    /// Who has at least half of the requests that others' reads find outstanding.
+    fn filled_by(&self, names: &[String]) -> Option<FilledBy> {
+        let shares = self.phases.iter().map(|worked| worked.fills.share().unwrap_or(0.0));
+        let (which, share) = shares.enumerate().max_by(|one, two| one.1.total_cmp(&two.1))?;
+        (share >= 0.5).then(|| FilledBy { process: names[which].clone(), share })
+    }
+
     /// Those that delay others: beside their requests, or while they work; and those that are slow.
     fn effects(self, names: &[String]) -> Vec<Effect> {
         let mut beside = among("process", asked(self.beside), FEWEST);
@@ -186,6 +198,20 @@ impl Processes {
         let in_phases = self.phases.iter().map(|worked| worked.differences).collect();
         let mut working = among("process-phases", asked(in_phases), FEWEST_PHASES);
         working.retain(|(which, effect)| effect.found && !named(which));
+        for (which, effect) in &mut working {
+            effect.phases = self.phases[*which].in_phases();
+        }
+        let known: Vec<usize> = working.iter().map(|(which, _)| *which).collect();
+        let whole = self.phases.iter().map(|worked| worked.whole).collect();
+        for (which, effect) in among("process-queue", asked(whole), FEWEST_PHASES) {
+            let phases = self.phases[which].in_phases().filter(InPhases::is_queue);
+            if let Some(phases) = phases.filter(|_| effect.found && !named(&which) && !known.contains(&which))
+            {
+                let Ratio { times_as_long, low, high } = phases.whole;
+                let [times_as_long, low, high] = [times_as_long, low, high].map(Some);
+                working.push((which, Effect { times_as_long, low, high, phases: Some(phases), ..effect }));
+            }
+        }
         let working = largest_apart(working, &spans);
         let mut own = among("slow-process", asked(self.own), FEWEST);
         own.retain(|(_, effect)| effect.found);
@@ -298,7 +324,8 @@ impl Device {
             self.read(Read { lba: request.lba, log, placed, in_stream, process, beside: self.busy });
         }
         if self.is_mapped {
-            self.phases.push(request.arrival, queued.map(|(log, ..)| log), process);
+            let asked = phases::Asked { arrival: request.arrival, read: peer, process };
+            self.phases.push(asked, self.busy, &self.at_work);
         }
         if let Some((process, finish)) = process.zip(request.finish.present()) {
             if self.at_work.len() <= usize::from(process) {
@@ -383,11 +410,18 @@ struct Regions {
     levels: VecDeque<Vec<Differences>>,
     /// The stretch before, of each sort.
     last: [Vec<(Lba, f64)>; 2],
+    /// The largest sector seen.
+    largest: u64,
 }
 
 impl Default for Regions {
     fn default() -> Self {
-        Self { size: SMALLEST, last: Default::default(), levels: VecDeque::from(vec![Vec::new(); LEVELS]) }
+        Self {
+            size: SMALLEST,
+            last: Default::default(),
+            largest: 0,
+            levels: VecDeque::from(vec![Vec::new(); LEVELS]),
+        }
     }
 }
 
@@ -395,7 +429,8 @@ impl Regions {
     /// Takes a stretch. Each size is asked by itself: of a small region's others, some may lie in the larger one.
     ///
     /// A region's reads are compared with those of elsewhere that came before them, in this stretch and the last one: those that came
-    /// after wait behind them where the device serves one at a time, and a slow region would look less slow.
+    /// after wait behind them where the device serves one at a time, and a slow region would look less slow. Of streams, what zones of the
+    /// media may make of it is taken off.
     fn add(&mut self, stretch: &[Read], sort: usize) {
         let now = stretch.iter().map(|read| (read.lba, read.log)).collect();
         let last = std::mem::replace(&mut self.last[sort], now);
@@ -412,6 +447,10 @@ impl Regions {
             self.grow();
         }
         // In one region all together, they are in one of each larger size, too.
+        self.largest = self.largest.max(last.lba);
+        let (streams, largest) = (sort == 1, self.largest.max(1) as f64);
+        let zone = |lba: u64| (1.0 - ZONES * lba as f64 / largest).ln();
+        let zones: f64 = all.iter().map(|read| zone(read.lba)).sum();
         let tells_apart = |size: &u32| first.lba >> size != last.lba >> size;
         let apart = self.size + LEVELS as u32 - APART;
         for (size, found) in (self.size..).take_while(tells_apart).zip(&mut self.levels) {
@@ -426,9 +465,15 @@ impl Regions {
                     |other: &&&[Placed]| size <= apart && (other[0].lba >> size).abs_diff(at) == 1;
                 let before = place.checked_sub(1).and_then(|before| each.get(before)).filter(is_next_to);
                 let after = each.get(place + 1).filter(is_next_to);
-                let Some((those, others)) = compared(there, [before.copied(), after.copied()]) else {
+                let Some((those, mut others)) = compared(there, [before.copied(), after.copied()]) else {
                     continue;
                 };
+                if streams && there.len() < all.len() {
+                    let own: f64 = there.iter().map(|read| zone(read.lba)).sum();
+                    let elsewhere = (zones - own) / (all.len() - there.len()) as f64;
+                    let slower = (elsewhere - own / there.len() as f64).max(0.0);
+                    others = Logs::of_mean(others.mean().unwrap_or(0.0) + slower, others.count());
+                }
                 let at = at as usize;
                 if found.len() <= at {
                     found.resize(at + 1, Differences::default());

@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
+use headstack_trace::{Io, Kind};
 use headstack_units::Nanos;
 
 use crate::effect::of_device;
@@ -76,6 +77,30 @@ impl OutstandingByDevice {
         {
             own.add(finish);
         }
+    }
+}
+
+/// Flushes and discards that each device has outstanding: reads wait for them, too, though they are no requests of data.
+#[derive(Debug, Default)]
+pub(crate) struct Commands {
+    devices: BTreeMap<u32, Outstanding>,
+}
+
+impl Commands {
+    /// How many the device has outstanding when this one arrives; it is one of them from then on, unless it moves data.
+    pub(crate) fn push(&mut self, io: &Io) -> u64 {
+        let request = &io.request;
+        if io.kind == Kind::Data && !self.devices.contains_key(&request.device) {
+            return 0;
+        }
+        let Some(own) = of_device(&mut self.devices, request.device) else { return 0 };
+        let outstanding = own.at(request.arrival);
+        if io.kind != Kind::Data
+            && let Some(finish) = request.finish.present()
+        {
+            own.add(finish);
+        }
+        outstanding
     }
 }
 

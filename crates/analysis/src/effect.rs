@@ -13,6 +13,8 @@ use headstack_units::Nanos;
 use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
+use crate::phases::InPhases;
+
 /// With fewer occurrences nothing is said.
 pub const FEWEST: u64 = 8;
 
@@ -58,8 +60,24 @@ pub struct Effect {
     pub low: Option<f64>,
     /// Upper end.
     pub high: Option<f64>,
-    /// Whether it is more than chance explains.
+    /// Whether it is named as a cause.
     pub found: bool,
+    /// Why it is not named though the interval lies above 1: `small`, where it is not surely large enough; `arrivals`, of a queue that when
+    /// requests came does not explain, as what is slow for a while makes a queue, too.
+    pub withheld: Option<&'static str>,
+    /// What others' reads take in the phases of a process, as they are.
+    pub phases: Option<InPhases>,
+    /// Who has most of the requests that others' reads find outstanding, of a queue.
+    pub filled_by: Option<FilledBy>,
+}
+
+/// Who fills the queue.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FilledBy {
+    /// Its name.
+    pub process: String,
+    /// The share of the requests that others' reads find outstanding that are its own.
+    pub share: f64,
 }
 
 impl Effect {
@@ -75,6 +93,9 @@ impl Effect {
             low: None,
             high: None,
             found: false,
+            withheld: None,
+            phases: None,
+            filled_by: None,
         }
     }
 
@@ -409,6 +430,7 @@ impl Differences {
             low: Some((mean - half).exp()),
             high: Some((mean + half).exp()),
             found,
+            withheld: (!found && mean > half).then_some("small"),
             ..unknown
         }
     }

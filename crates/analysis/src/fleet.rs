@@ -6,9 +6,13 @@
 //! those of the others do, by what its own responses tell (see [`crate::batches`]): that counts as chance, too. It needs four devices, of a hundred responses each for the median, a thousand for p99 and ten thousand
 //! for p99.9: the largest of a few hundred responses is a matter of chance. A device that takes less than a fifth longer
 //! is not named, however alike the others are.
+//!
+//! Of several slow devices each hides the other from that test. So it is told besides which devices differ most from the others in the
+//! median, how many they are and how far apart, with an interval that allows for all ways to part them (Scheffé); how far the median of
+//! a device is left to chance its own responses tell. That devices differ no more than chance explains is said only where it is so.
 
 use serde::Serialize;
-use statrs::distribution::{ContinuousCDF, StudentsT};
+use statrs::distribution::{ContinuousCDF, FisherSnedecor, StudentsT};
 
 use crate::batches::Batches;
 use crate::groups::GroupSummary;
@@ -22,6 +26,9 @@ const FEWEST_RESPONSES: u64 = 100;
 const CHANCE: f64 = 0.05;
 /// The least that matters.
 const LEAST_RATIO: f64 = 1.2;
+
+/// Devices that differ by less are not told apart.
+const LEAST_APART: f64 = 1.05;
 
 /// What is compared.
 struct Measure {
@@ -47,6 +54,29 @@ pub struct Fleet {
     pub left_out: usize,
     /// The device that stands out, if one does.
     pub outlier: Option<Outlier>,
+    /// The two groups of devices that differ most by their medians; `None` with too few responses to know how far chance goes.
+    pub apart: Option<Apart>,
+}
+
+/// Some devices against the others.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Apart {
+    /// The smaller group: those that take longer, or less long, than the others.
+    pub devices: Vec<String>,
+    /// How many others there are.
+    pub others: usize,
+    /// The ratio of the geometric means of their medians.
+    pub times_as_long: f64,
+    /// Lower end of its 95 % interval, of the widest apart of all ways to part them.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+    /// Whether the devices of each group differ among themselves, too: then there are no two groups.
+    pub graded: bool,
+    /// The slowest device ÷ the fastest.
+    pub slowest_to_fastest: f64,
+    /// Whether more than chance parts them: the 99 % interval lies beyond [`LEAST_APART`].
+    pub found: bool,
 }
 
 /// A device in the rank.
@@ -130,7 +160,7 @@ pub fn fleet(devices: &[GroupSummary]) -> Option<Fleet> {
         })
         .collect();
     ranked.sort_by(|first, second| second.response_ms.p99.total_cmp(&first.response_ms.p99));
-    Some(Fleet { ranked, left_out: few.len(), outlier: outlier(&compared) })
+    Some(Fleet { ranked, left_out: few.len(), outlier: outlier(&compared), apart: apart(&compared) })
 }
 
 fn others<'a>(compared: &'a [Compared<'a>], at: usize) -> impl Iterator<Item = &'a TimesSummary> {
@@ -146,6 +176,83 @@ fn median(values: impl Iterator<Item = f64>) -> f64 {
     } else {
         values[middle]
     }
+}
+
+/// A median, as a logarithm, and the square of its standard error.
+struct Median<'a> {
+    device: &'a str,
+    log: f64,
+    variance: f64,
+}
+
+/// The groups that differ most. Of two slow devices each hides the other where one is held against the rest; here all ways to part the
+/// devices, slow from quick, are looked at, and what is told allows for it (Scheffé).
+fn apart(compared: &[Compared<'_>]) -> Option<Apart> {
+    let known: Option<Vec<_>> = compared.iter().map(|each| Some((each, each.batches.error(0.5)?))).collect();
+    let known = known?;
+    let pooled = known.iter().map(|(_, (error, _))| error * error).sum::<f64>() / known.len() as f64;
+    let freedom: u64 = known.iter().map(|(_, (_, freedom))| freedom).sum();
+    let medians = known.iter().map(|(each, (error, _))| Median {
+        device: each.device,
+        log: each.times.p50_ms.max(1e-9).ln(),
+        // A device of which responses happened to be much alike is not surer than the others.
+        variance: pooled.max(error * error),
+    });
+    let mut medians: Vec<Median<'_>> = medians.collect();
+    medians.sort_by(|one, two| one.log.total_cmp(&two.log));
+    let parted = |at: &usize| {
+        let (quick, slow) = medians.split_at(*at);
+        let error = (variance_of(quick) + variance_of(slow)).sqrt();
+        (mean_of(slow) - mean_of(quick), error)
+    };
+    let clarity = |at: &usize| {
+        let (difference, error) = parted(at);
+        difference / error
+    };
+    let at = (1..medians.len()).max_by(|one, two| clarity(one).total_cmp(&clarity(two)))?;
+    let (difference, error) = parted(&at);
+    let wide = |chance: f64, ways: usize| {
+        let law = FisherSnedecor::new(ways as f64, freedom as f64).ok()?;
+        Some((ways as f64 * law.inverse_cdf(1.0 - chance)).sqrt())
+    };
+    let ways = medians.len() - 1;
+    let half = wide(CHANCE, ways)? * error;
+    let found = difference - wide(CHANCE / 5.0, ways)? * error > LEAST_APART.ln();
+    let (quick, slow) = medians.split_at(at);
+    let differ = |group: &[Median<'_>]| {
+        let mean = mean_of(group);
+        group.iter().map(|each| (each.log - mean).powi(2) / each.variance).sum::<f64>()
+    };
+    let graded = ways > 1
+        && wide(CHANCE / 5.0, ways - 1).is_some_and(|most| differ(quick) + differ(slow) > most * most)
+        // Two groups that differ a little among themselves are two groups.
+        && [quick, slow].iter().any(|group| group[group.len() - 1].log - group[0].log > difference / 4.0);
+    let is_slow = slow.len() <= quick.len();
+    let (group, sign) = if is_slow { (slow, 1.0) } else { (quick, -1.0) };
+    let ends = [difference - half, difference + half].map(|log| (sign * log).exp());
+    Some(Apart {
+        devices: compared
+            .iter()
+            .filter(|each| group.iter().any(|of| of.device == each.device))
+            .map(|each| each.device.to_owned())
+            .collect(),
+        others: medians.len() - group.len(),
+        times_as_long: (sign * difference).exp(),
+        low: ends[0].min(ends[1]),
+        high: ends[0].max(ends[1]),
+        graded,
+        slowest_to_fastest: (medians[medians.len() - 1].log - medians[0].log).exp(),
+        found,
+    })
+}
+
+fn mean_of(group: &[Median<'_>]) -> f64 {
+    group.iter().map(|each| each.log).sum::<f64>() / group.len() as f64
+}
+
+/// The square of the standard error of their mean.
+fn variance_of(group: &[Median<'_>]) -> f64 {
+    group.iter().map(|each| each.variance).sum::<f64>() / (group.len() as f64).powi(2)
 }
 
 /// The device and measure farthest above the others.
@@ -333,6 +440,56 @@ mod tests {
             });
             let found = found.count();
             assert!(found <= 8, "{devices} devices, for {stretch}: {found} of 100");
+        }
+    }
+
+    /// Devices that take so many times as long; responses are alike over so many in a row.
+    fn of_times(seed: u64, times: &[f64], alike: f64) -> Fleet {
+        let mut random = Pcg64::seed_from_u64(seed);
+        let normal = Normal::new(0.0, 0.4).unwrap();
+        let kept: f64 = 1.0 - 1.0 / alike;
+        let mut groups = Groups::in_batches();
+        for (device, times) in (0..).zip(times) {
+            let mut level: f64 = normal.sample(&mut random);
+            for _ in 0..1500 {
+                level = kept * level + (1.0 - kept * kept).sqrt() * normal.sample(&mut random);
+                groups.record(device, true, 4096, Some(Nanos::from_ms(8.0 * times * level.exp())));
+            }
+        }
+        fleet(&groups.finish(|device| format!("d{device}"))).unwrap()
+    }
+
+    /// Each of two slow devices made the others seem to differ so much that neither stood out: "no more than chance explains".
+    #[test]
+    fn several_slow_devices_are_told_and_how_far_apart() {
+        let one = [1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 2.0, 2.0];
+        for (times, names, ratio) in [
+            (&one[..], &["d6", "d7"][..], 2.0),
+            (&[1.0, 3.0, 1.0, 1.0, 3.0, 1.0, 1.0, 3.0, 1.0, 1.0, 1.0, 1.0], &["d1", "d4", "d7"], 3.0),
+            (&[1.5, 1.0, 1.5, 1.0], &["d0", "d2"], 1.5),
+            (&[1.0, 1.0, 1.0, 0.5, 1.0, 1.0], &["d3"], 0.5),
+        ] {
+            let found: Vec<Apart> = (0..40).map(|seed| of_times(seed, times, 1.0).apart.unwrap()).collect();
+            let right = found.iter().filter(|each| each.found && !each.graded && each.devices == names);
+            assert!(right.count() >= 38, "{names:?}");
+            let held = found.iter().filter(|each| each.low <= ratio && ratio <= each.high).count();
+            assert!(held >= 38, "{names:?}: {held}");
+        }
+        let graded: Vec<f64> = (0..8).map(|k| 1.0 + f64::from(k) / 7.0).collect();
+        let told = (0..40)
+            .filter(|&seed| of_times(seed, &graded, 1.0).apart.is_some_and(|each| each.found && each.graded));
+        assert!(told.count() >= 38);
+    }
+
+    #[test]
+    fn devices_that_are_alike_are_left_to_chance() {
+        for (devices, alike) in [(2, 1.0), (3, 1.0), (8, 1.0), (12, 1.0), (8, 20.0), (4, 100.0), (12, 300.0)]
+        {
+            let found = (0..200).filter(|&seed| {
+                of_times(seed, &vec![1.0; devices], alike).apart.is_some_and(|apart| apart.found)
+            });
+            let found = found.count();
+            assert!(found <= 4, "{devices} devices, alike over {alike}: {found} of 200");
         }
     }
 

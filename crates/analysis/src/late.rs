@@ -1,8 +1,9 @@
 //! Single reads that take far longer than reads like them, while those before and after do not. A retry looks so: the sectors are read
 //! in one revolution after another until they can be.
 //!
-//! Asked are reads that find the device with nothing to do, and nobody before them to wait for. By how much longer they take than reads of
-//! their size, place in a stream and distance (see [`crate::peers`]) is held against a law for most of them: see [`crate::tail`].
+//! Asked are reads that find the device with nothing to do, no flush or discard either, and nobody before them to wait for. Where the
+//! trace tells when service began, what they waited before is not counted. By how much longer they take than reads of their size, place in a stream and distance (see [`crate::peers`]) is held against a law for most of them: see [`crate::tail`].
+//! Where they lie is told if most of them lie in one place, and few of the reads that were asked do.
 //! A pause of the device is told of as such, and its reads not here. Where reads take no time that a disk could turn in, as from a cache, late ones have other reasons, and nothing is said.
 
 use std::cmp::Reverse;
@@ -11,7 +12,7 @@ use std::collections::{BTreeMap, BinaryHeap};
 use headstack_trace::Io;
 use headstack_units::Nanos;
 
-use crate::effect::{Effect, of_device};
+use crate::effect::{Effect, log, of_device};
 use crate::pauses::Paused;
 use crate::peers::Peer;
 use crate::period::period_s;
@@ -42,6 +43,12 @@ const LATEST: usize = 256;
 /// A read that takes this many octaves less than its like is taken for one that takes so.
 const LEAST_OCTAVES: f64 = -32.0;
 
+/// So many of the reads that were asked, at most, say where such reads lie.
+const SAMPLED: usize = 1024;
+
+/// A place tells something if fewer than this share of all lie in it.
+pub(crate) const RARE: f64 = 0.1;
+
 /// Sectors, as a power of two, within which they are in one place: 16 MiB of 512 bytes.
 pub(crate) const PLACE: u32 = 15;
 
@@ -58,6 +65,42 @@ struct Device {
     sorts: [Sort; 2],
     /// The last one, and the excess of the one before it.
     last: Option<(Late, f64)>,
+    asked: Sample,
+}
+
+/// Some of the reads that were asked, evenly from all of the trace: where they begin.
+#[derive(Debug)]
+struct Sample {
+    every: u64,
+    seen: u64,
+    lbas: Vec<u64>,
+}
+
+impl Default for Sample {
+    fn default() -> Self {
+        Self { every: 1, seen: 0, lbas: Vec::new() }
+    }
+}
+
+impl Sample {
+    fn add(&mut self, lba: u64) {
+        if self.seen.is_multiple_of(self.every) {
+            if self.lbas.len() == SAMPLED {
+                self.lbas = self.lbas.iter().copied().step_by(2).collect();
+                self.every *= 2;
+            }
+            if self.seen.is_multiple_of(self.every) {
+                self.lbas.push(lba);
+            }
+        }
+        self.seen += 1;
+    }
+
+    /// Whether few of them lie in the place that begins there.
+    fn are_rare_at(&self, first: u64) -> bool {
+        let there = self.lbas.iter().filter(|lba| **lba >> PLACE == first >> PLACE).count();
+        ((there + 1) as f64) < RARE * (self.lbas.len() + 2) as f64
+    }
 }
 
 /// Reads of a sort.
@@ -99,8 +142,12 @@ impl LateFinder {
     pub(crate) fn push(&mut self, io: &Io, outstanding: u64, peer: Option<&Peer>) {
         let Some(peer) = peer.filter(|_| outstanding == 0) else { return };
         let Some(excess) = peer.alike else { return };
+        // What it waited for before its service, as by the trace's own account, it was not served slowly.
+        let served = io.request.measured_service().filter(|service| *service > Nanos::ZERO);
+        let took = served.map_or(peer.response, |service| service.min(peer.response));
+        let excess = excess + log(took) - log(peer.response);
         if let Some(device) = of_device(&mut self.devices, io.request.device) {
-            device.push(io, peer, excess * std::f64::consts::LOG2_E - LEAST_OCTAVES);
+            device.push(io, peer, took, excess * std::f64::consts::LOG2_E - LEAST_OCTAVES);
         }
     }
 
@@ -108,12 +155,12 @@ impl LateFinder {
     pub(crate) fn finish(self, device: impl Fn(u32) -> String, paused: &Paused) -> Option<Effect> {
         let several = self.devices.len() > 1;
         let found = self.devices.into_iter().map(|(number, found)| {
-            let (mut late, usual) = found.late();
+            let (mut late, usual, asked) = found.late();
             late.retain(|read| !paused.between(number, read.arrival, read.arrival + read.response));
-            (number, (late, usual))
+            (number, (late, usual, asked))
         });
-        let (number, (late, usual)) =
-            found.max_by_key(|(number, (late, _))| (late.len(), Reverse(*number)))?;
+        let (number, (late, usual, asked)) =
+            found.max_by_key(|(number, (late, ..))| (late.len(), Reverse(*number)))?;
         if late.len() < FEWEST {
             return None;
         }
@@ -125,7 +172,8 @@ impl LateFinder {
             Some(every) => (format!(", every {every:.1} s"), "a device that pauses looks"),
             None => (String::new(), "retries look"),
         };
-        let place = place(late.iter().map(|read| read.lba)).map_or(String::new(), |(count, first)| {
+        let place = place(late.iter().map(|read| read.lba)).filter(|&(_, first)| asked.are_rare_at(first));
+        let place = place.map_or(String::new(), |(count, first)| {
             format!(", {count} of them within LBA {first} to {}", first + (1 << PLACE) - 1)
         });
         Some(Effect {
@@ -140,12 +188,13 @@ impl LateFinder {
 }
 
 impl Device {
-    fn push(&mut self, io: &Io, peer: &Peer, beyond_like: f64) {
+    fn push(&mut self, io: &Io, peer: &Peer, took: Nanos, beyond_like: f64) {
         self.reads += 1;
         if self.reads <= LEARNING {
             return;
         }
-        let &Peer { response, in_stream, .. } = peer;
+        let (response, in_stream) = (took, peer.in_stream);
+        self.asked.add(io.request.lba.0);
         let excess = counted(beyond_like);
         let sort = &mut self.sorts[usize::from(in_stream)];
         sort.excess.add(beyond_like);
@@ -163,12 +212,13 @@ impl Device {
     }
 
     /// Those that are late, and what half of those that are not in a stream, or else of those in one, take less than, in ms.
-    fn late(mut self) -> (Vec<Late>, f64) {
+    /// And some of all that were asked.
+    fn late(mut self) -> (Vec<Late>, f64, Sample) {
         self.settle(0.0);
         let [(mut late, usual), (in_stream, usual_in_stream)] = self.sorts.map(Sort::late);
         let usual = if late.is_empty() { usual_in_stream } else { usual };
         late.extend(in_stream);
-        (late, usual)
+        (late, usual, self.asked)
     }
 }
 
@@ -258,6 +308,41 @@ mod tests {
     fn access_ms(random: &mut rand_pcg::Pcg64) -> f64 {
         let far: f64 = random.random();
         0.3 + 1.0 + 9.0 * far.sqrt() + REVOLUTION_MS * random.random::<f64>()
+    }
+
+    /// One in 150 reads takes 50 ms longer, of which it waits so many before its service; all lie within 30,000 sectors, or those do
+    /// that take longer.
+    fn longer(seed: u64, waits_ms: f64, all_there: bool) -> Option<Effect> {
+        let mut random = rand_pcg::Pcg64::seed_from_u64(seed);
+        let (mut finder, mut peers) = (LateFinder::default(), Peers::default());
+        let mut arrival = Nanos::ZERO;
+        for k in 0..10_000 {
+            let is_longer = k % 150 == 100;
+            let more = if is_longer { 50.0 } else { 0.0 };
+            let most = if all_there || is_longer { 30_000 } else { 1_000_000_000 };
+            let finish = arrival + Nanos::from_ms(access_ms(&mut random) + more);
+            let start = arrival + Nanos::from_ms(if is_longer { waits_ms } else { 0.0 });
+            let request = Request::new(arrival, Op::Read, Lba(random.random_range(0..most)), 8);
+            let io = Io::new(Request { start, finish, ..request });
+            let peer = peers.push(&io, 0);
+            finder.push(&io, 0, peer.as_ref());
+            arrival = finish + Nanos::from_ms(20.0);
+        }
+        finder.finish(|device| device.to_string(), &Paused::default())
+    }
+
+    /// By the trace's own start, such reads of ajw waited for 21 to 42 ms before an ordinary service: they were told as retries.
+    #[test]
+    fn what_a_read_waits_before_its_service_is_no_retry() {
+        assert!((0..5).all(|seed| longer(seed, 50.0, false).is_none()));
+        assert!((0..5).all(|seed| longer(seed, 0.0, false).is_some()));
+    }
+
+    #[test]
+    fn a_place_is_told_only_where_few_reads_lie_there_at_all() {
+        let told =
+            |all_there| longer(1, 0.0, all_there).unwrap().name.unwrap().contains("of them within LBA");
+        assert!(told(false) && !told(true));
     }
 
     #[test]
@@ -395,9 +480,9 @@ mod tests {
                 }
                 arrival = finish + Nanos::from_ms(20.0);
             }
-            let (pause, paused) = pauses.finish(|device| device.to_string()).unzip();
-            let late = finder.finish(|device| device.to_string(), &paused.unwrap_or_default());
-            (pause.map(|effect| effect.occurrences), late.is_some())
+            let (stops, paused) = pauses.finish(|device| device.to_string());
+            let late = finder.finish(|device| device.to_string(), &paused);
+            (stops.first().map(|effect| effect.occurrences), late.is_some())
         };
         assert_eq!(told(400.0, true), (Some(20), false));
         // Single reads that nobody else waited beside stay what they are.

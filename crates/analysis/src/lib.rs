@@ -23,6 +23,7 @@ pub mod histogram;
 pub mod likeness;
 pub mod model;
 pub mod order;
+mod overload;
 pub mod runs;
 pub mod times;
 

@@ -17,7 +17,8 @@ use headstack_trace::{Io, Kind};
 use headstack_units::{Nanos, Op};
 
 use crate::effect::{Effect, Logs, of_device};
-use crate::late::{PLACE, ends, place};
+use crate::late::{PLACE, RARE, ends, place};
+use crate::overload::{Overload, Stretches};
 use crate::period::period_s;
 use crate::tail::{Tail, counted, octaves};
 
@@ -29,9 +30,6 @@ const FEWEST: usize = 3;
 
 /// At most so many of the longest are remembered.
 const LONGEST: usize = 256;
-
-/// Of a share of all others below this it says something if most are in one place.
-const RARE: f64 = 0.1;
 
 /// What chance does less often than this is not chance.
 const UNLIKELY: f64 = 0.01;
@@ -75,6 +73,7 @@ struct Device {
     by_like: BTreeMap<Like, Logs>,
     /// The longest of all.
     longest: BinaryHeap<Reverse<Gap>>,
+    stretches: Stretches,
 }
 
 /// What is completed, and when.
@@ -139,6 +138,8 @@ impl PauseFinder {
             if device.finishes.len() < 2 {
                 device.two_since = io.request.arrival;
             }
+            let response = finish.saturating_sub(io.request.arrival);
+            device.stretches.arrive(io.request.arrival, device.finishes.len(), response);
             device.finishes.push(Reverse(Finish {
                 at: finish,
                 like: Like::of(io),
@@ -149,8 +150,46 @@ impl PauseFinder {
         }
     }
 
-    /// The device that pauses most often, if one does, and when; `device` names it where there are several.
-    pub(crate) fn finish(self, device: impl Fn(u32) -> String) -> Option<(Effect, Paused)> {
+    /// The device that pauses most often and the one that keeps up least, if there are, and when the one pauses; `device` names them where
+    /// there are several.
+    pub(crate) fn finish(mut self, device: impl Fn(u32) -> String) -> (Vec<Effect>, Paused) {
+        self.devices.values_mut().for_each(|device| device.complete_until(Nanos::MAX));
+        let overload = self.overload(&device);
+        let (pause, paused) = self.pause(device).unzip();
+        (overload.into_iter().chain(pause).collect(), paused.unwrap_or_default())
+    }
+
+    fn overload(&self, device: impl Fn(u32) -> String) -> Option<Effect> {
+        let overloads = self.devices.iter().map(|(number, device)| (*number, device.stretches.overload()));
+        let found: Vec<(u32, Overload)> =
+            overloads.filter_map(|(number, overload)| Some((number, overload?))).collect();
+        let share = |overload: &Overload| overload.busy.as_s() / overload.span.as_s();
+        let (number, worst) = found
+            .iter()
+            .max_by(|one, two| share(&one.1).total_cmp(&share(&two.1)).then(two.0.cmp(&one.0)))?;
+        let how = if worst.grows.is_some() { "does not keep up" } else { "hardly keeps up" };
+        let which = match (self.devices.len(), found.len()) {
+            (1, _) => format!("the device {how}"),
+            (_, 1) => format!("device {} {how}", device(*number)),
+            (_, several) => {
+                format!("{several} devices hardly keep up or do not; device {} {how}", device(*number))
+            }
+        };
+        let (busy, span) = (worst.busy.as_s(), worst.span.as_s());
+        let grows = worst.grows.map_or(String::new(), |[first, last]| {
+            format!(", and responses grow from {first:.0} ms in the first quarter of the requests to {last:.0} ms in the last")
+        });
+        Some(Effect {
+            name: Some(format!(
+                "{which}: for {busy:.0} of {span:.0} s something is outstanding, up to {} requests at a time{grows}",
+                worst.most
+            )),
+            found: true,
+            ..Effect::unknown("overload", worst.stretches)
+        })
+    }
+
+    fn pause(self, device: impl Fn(u32) -> String) -> Option<(Effect, Paused)> {
         let several = self.devices.len() > 1;
         let found = self.devices.into_iter().map(|(number, found)| (number, found.pauses()));
         let (number, (pauses, others)) =
@@ -216,6 +255,7 @@ impl Device {
             let together = last.at.saturating_sub(self.since.max(self.two_since));
             let waited = if 2 * together.0 < length.0 { together } else { length };
             self.since = last.at;
+            self.stretches.complete(last.at, length, waiting - 1);
             if waiting < 2 {
                 continue;
             }
@@ -237,8 +277,7 @@ impl Device {
     }
 
     /// The pauses, and the longest other times.
-    fn pauses(mut self) -> (Vec<Gap>, Vec<Gap>) {
-        self.complete_until(Nanos::MAX);
+    fn pauses(self) -> (Vec<Gap>, Vec<Gap>) {
         if self.gaps.limit().is_none() {
             return Default::default();
         }
@@ -275,6 +314,10 @@ mod tests {
     use rand::{RngExt, SeedableRng};
     use rand_distr::{Distribution, Exp, LogNormal};
 
+    fn pause(finder: PauseFinder) -> Option<Effect> {
+        finder.finish(|device| device.to_string()).0.into_iter().find(|effect| effect.cause != "overload")
+    }
+
     /// 10,000 reads that a server takes one by one, with service times of this spread; `pause_ms` it stands still every 10 s.
     fn found(seed: u64, spread: f64, pause_ms: f64) -> Option<Effect> {
         let mut random = rand_pcg::Pcg64::seed_from_u64(seed);
@@ -296,7 +339,7 @@ mod tests {
             let request = Request::new(arrival, Op::Read, Lba(0), 8);
             finder.push(&Io::new(Request { finish: Nanos::from_ms(free_ms), ..request }));
         }
-        finder.finish(|device| device.to_string()).map(|(effect, _)| effect)
+        pause(finder)
     }
 
     #[test]
@@ -329,7 +372,7 @@ mod tests {
                         ..request
                     }));
                 }
-                finder.finish(|device| device.to_string()).is_some()
+                pause(finder).is_some()
             });
             let named = named.count();
             assert!(named <= 5, "one by one {one_by_one}: {named} of 100");
@@ -355,7 +398,7 @@ mod tests {
                 let io = Io::new(Request { finish: Nanos::from_ms(free_ms), ..request });
                 finder.push(&Io { kind: if long { kind } else { Kind::Data }, ..io });
             }
-            let found = finder.finish(|device| device.to_string());
+            let found = pause(finder);
             assert_eq!(found, None, "{kind:?}");
         }
     }
@@ -376,7 +419,7 @@ mod tests {
             let request = Request::new(Nanos::from_ms(at_ms), Op::Read, Lba(0), 8);
             finder.push(&Io::new(Request { finish: Nanos::from_ms(at_ms + held_ms + ms), ..request }));
         }
-        finder.finish(|device| device.to_string()).map(|(effect, _)| effect)
+        pause(finder)
     }
 
     #[test]
@@ -449,7 +492,7 @@ mod tests {
             let start = if knows_dispatch { Nanos::from_ms(begin) } else { Nanos::MAX };
             finder.push(&Io::new(Request { start, finish: Nanos::from_ms(free_ms), ..request }));
         }
-        finder.finish(|device| device.to_string()).map(|(effect, _)| effect.cause)
+        pause(finder).map(|effect| effect.cause)
     }
 
     /// A retry on a busy device was told as a pause of the device, always.

@@ -41,6 +41,8 @@ const CROWD: f64 = 256.0;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Peer {
     pub(crate) response: Nanos,
+    /// How many requests it found outstanding.
+    pub(crate) found: u64,
     /// Whether it goes on behind one of the last requests.
     pub(crate) in_stream: bool,
     /// Of like size, place in a stream and distance from the request before.
@@ -123,6 +125,7 @@ impl Device {
         let alone = (outstanding == 0).then(|| self.alone.excess([size, distance], None, log));
         Some(Peer {
             response,
+            found: outstanding,
             in_stream,
             alone: alone.flatten(),
             alike: self.alike.excess([size, distance], None, log),
@@ -138,7 +141,7 @@ fn far(sectors: u64) -> usize {
     (sectors.max(1).ilog2() / 2) as usize
 }
 
-fn count_level(count: u64) -> usize {
+pub(crate) fn count_level(count: u64) -> usize {
     if count <= EXACT { count as usize } else { (4.0 * (count as f64).log2()) as usize }
 }
 

@@ -1,4 +1,4 @@
-"""What makes reads slow, in words: only what chance does not explain."""
+"""What makes reads slow, in words: only what chance does not explain. Of what is not named it is said why."""
 
 from __future__ import annotations
 
@@ -9,11 +9,14 @@ from headstack.shown import number
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from headstack.results.analyses import Analysis, Bursts, Effect
+    from headstack.results.analyses import Analysis, Bursts, Effect, InPhases, Ratio
 
 VAGUE = 100
 """An interval that ends at so many times its beginning says nothing."""
 LARGEST = 1000
+HALF = 0.5
+NAMES = 8
+"""So many devices are named; of more it is said how many."""
 _STOPS = {
     "pause": "the device pauses",
     "retries": "retries look like this",
@@ -29,10 +32,19 @@ _WORDS = {
     "slow-region": "{} is read",
     "process": "{} has requests outstanding",
     "process-phases": "{} is at work",
+    "process-queue": "{} is at work",
     "slow-process": "{} reads",
     **dict.fromkeys(_STOPS, "{}"),
+    "overload": "{}",
     "late-reads": "single reads{}",
 }
+_WITHHELD = {
+    "small": "which is more than chance explains, and not surely enough to be a cause",
+    "arrivals": "which is more than chance explains, but no longer where requests come so close together that a queue is to be expected: "
+    "a device that is slow for a while makes a queue, too",
+}
+"""Why what is not chance is not named."""
+_NAMED = {"small": "no: not surely enough", "arrivals": "no: not where requests come close together"}
 
 
 def sentence(about: Analysis) -> str:
@@ -48,16 +60,42 @@ def sentence(about: Analysis) -> str:
 
 
 def fleet_sentence(fleet: Mapping[str, Any]) -> str:
-    """The device that stands out among several, or that none does."""
-    outlier, devices = fleet["outlier"], len(fleet["ranked"])
+    """The device that stands out among several, how far they are apart, or that they are alike as far as chance goes."""
+    outlier, devices, apart = fleet["outlier"], len(fleet["ranked"]), fleet["apart"]
+    parted = _parted(apart, devices) if apart and apart["found"] else ""
     if outlier:
+        alone = parted and apart["devices"] != [outlier["device"]]
         return (
             f"Device {outlier['device']} stands out: its {outlier['measure']} of {number(outlier['value_ms'], 3)} ms is "
-            f"{outlier['times_as_long']:.2f} times that of the {devices - 1} others."
+            f"{outlier['times_as_long']:.2f} times that of the {devices - 1} others.{' ' + parted if alone else ''}"
         )
-    if devices < 4:
+    if parted:
+        return parted
+    if devices < 4 or not apart:
         return f"No device stands out: {devices} devices are too few to say what is usual."
-    return f"No device stands out: the {devices} devices differ no more than chance explains."
+    if apart["low"] <= 1 <= apart["high"]:
+        return f"No device stands out: the {devices} devices differ no more than chance explains."
+    return f"No device stands out: the medians of the {devices} devices lie within {apart['slowest_to_fastest']:.2f} times of each other."
+
+
+def _parted(apart: Mapping[str, Any], devices: int) -> str:
+    """Which devices take longer, or less long, than the others, and by how much."""
+    group, others = apart["devices"], apart["others"]
+    by = f"{apart['times_as_long']:.2f} times ({apart['low']:.2f} to {apart['high']:.2f}) as long in the median"
+    if apart["graded"]:
+        return (
+            f"The {devices} devices differ by more than chance explains: the slowest takes {apart['slowest_to_fastest']:.2f} times as "
+            f"long in the median as the fastest, and {_some(group, devices)} {by} as the other {others}."
+        )
+    rest = f"the {others} others" if others > 1 else "the other"
+    return f"{_some(group, devices)} {'take' if len(group) > 1 else 'takes'} {by} as {rest}."
+
+
+def _some(group: list[str], devices: int) -> str:
+    if len(group) == 1:
+        return f"Device {group[0]}"
+    names = ", ".join(group[:NAMES]) + (", …" if len(group) > NAMES else "")
+    return f"{len(group)} of the {devices} devices ({names})"
 
 
 def rows(about: Analysis) -> list[list[str]]:
@@ -66,7 +104,7 @@ def rows(about: Analysis) -> list[list[str]]:
         [_when(each), number(each["occurrences"]), number(each["reads"]), number(each["reads_around"]),
          *(["–", "–"] if each["times_as_long"] is None else
            [_ratio(each["times_as_long"]), f"{_ratio(each['low'])} … {_ratio(each['high'])}"]),
-         "yes" if each["found"] else "no"]
+         "yes" if each["found"] else _NAMED.get(each["withheld"] or "", "no")]
         for each in _effects(about)
         if each["occurrences"]
     ]  # fmt: skip
@@ -79,7 +117,7 @@ COLUMNS = [
     "reads before and after",
     "times as long",
     "95 % interval",
-    "more than chance",
+    "named",
 ]
 
 
@@ -92,6 +130,9 @@ def _said(effect: Effect, bursts: Bursts | None) -> str:
     if effect["cause"] in _STOPS:
         times, why = f"{effect['occurrences']:,} times {_name(effect)}", _STOPS[effect["cause"]]
         return f"{times}, while two requests or more wait: {why}."
+    if effect["cause"] == "overload":
+        name = _name(effect)
+        return f"{name[:1].upper()}{name[1:]}."
     if effect["cause"] == "late-reads":
         return f"{effect['occurrences']:,} {_when(effect)}."
     if effect["cause"] == "slow-region":
@@ -107,16 +148,55 @@ def _said(effect: Effect, bursts: Bursts | None) -> str:
     if effect["cause"] == "process-phases":
         return (
             f"When {when}, in {effect['occurrences']:,} phases, others' reads take {_times(effect)} as long as like reads shortly "
-            "before and after."
+            f"before and after{_in_phases(effect['phases'])}"
+        )
+    if effect["cause"] == "process-queue" and effect["phases"]:
+        phases = effect["phases"]
+        return (
+            f"{_name(effect)} fills the queue: when it is at work, in {effect['occurrences']:,} phases, others' reads take "
+            f"{_plain(phases)}: {_times(effect)} as long. Of the {phases['found_inside']:.3g} requests that they find outstanding on "
+            f"average {100 * phases['share_of_queue']:.0f} % are its own; outside its phases they find {phases['found_outside']:.2g}. "
+            f"Beside as many they take {_interval(phases['like_queue'])} as long as shortly before and after."
         )
     if effect["cause"] == "queue":
-        return f"Reads that find others in the queue take {_times(effect)} as long as reads shortly before or after."
+        filled = effect["filled_by"]
+        of = (
+            f" Of the requests that they find {100 * filled['share']:.0f} % are of {_printable(filled['process'])}."
+            if filled
+            else ""
+        )
+        return (
+            f"Reads that find others in the queue take {_times(effect)} as long as reads shortly before or after.{of}"
+        )
     return f"When {when}, reads take {_times(effect)} as long as reads shortly before or after."
 
 
+def _in_phases(phases: InPhases | None) -> str:
+    """What others' reads take in all in the phases of a process, and whether it is the process that makes them slow."""
+    if not phases:
+        return "."
+    whole = f" beside as many requests. In all they take {_plain(phases)}: {_interval(phases['whole'])} as long."
+    if phases["share_of_queue"] >= HALF:
+        whole += f" {100 * phases['share_of_queue']:.0f} % of the requests that they find outstanding in its phases are its own."
+    if phases["only_time"] and phases["beside"]:
+        whole += (
+            " Only the time fits: within its phases, reads beside one of its requests take "
+            f"{_interval(phases['beside'])} as long as those that are not beside one, so that something else may be slow at these times."
+        )
+    return whole
+
+
+def _plain(phases: InPhases) -> str:
+    return f"{phases['inside_ms']:.3g} ms in the geometric mean in its phases and {phases['outside_ms']:.3g} ms outside them"
+
+
+def _interval(ratio: Ratio) -> str:
+    return f"{_ratio(ratio['times_as_long'])} times ({_ratio(ratio['low'])} to {_ratio(ratio['high'])})"
+
+
 def _importance(effect: Effect) -> float:
-    # A device that pauses comes first: while it does, requests of all kinds pile up. Single reads come last: they are few.
-    if effect["cause"] in _STOPS:
+    # A device that pauses or is asked for too much comes first: requests of all kinds pile up. Single reads come last: they are few.
+    if effect["cause"] in _STOPS or effect["cause"] == "overload":
         return float("inf")
     return 0.0 if effect["cause"] == "late-reads" else effect["times_as_long"] or 0.0
 
@@ -127,7 +207,11 @@ def _when(effect: Effect) -> str:
 
 def _name(effect: Effect) -> str:
     """Names of processes are anybody's: no escape sequence of one reaches a terminal or a page."""
-    return "".join(sign if sign.isprintable() else "?" for sign in effect["name"] or "")
+    return _printable(effect["name"] or "")
+
+
+def _printable(name: str) -> str:
+    return "".join(sign if sign.isprintable() else "?" for sign in name)
 
 
 def _compared(effect: Effect) -> str:
@@ -137,7 +221,12 @@ def _compared(effect: Effect) -> str:
         return "no process delays others much more than the rest do"
     if effect["high"] > max(1.0, effect["low"] * VAGUE):
         return f"when {_when(effect)}, reads are too few to tell"
-    why = "which delays none" if effect["high"] < 1 else "which chance explains"
+    if effect["high"] < 1:
+        why = "which delays none"
+    elif effect["low"] <= 1:
+        why = "which chance explains"
+    else:
+        why = _WITHHELD[effect["withheld"] or "small"]
     return f"when {_when(effect)}, reads take {_times(effect)} as long, {why}"
 
 

@@ -73,6 +73,44 @@ class Region(TypedDict):
     response_ms: MeanAndMax | None
 
 
+class Ratio(TypedDict):
+    """How many times as long, with its 95 % interval."""
+
+    times_as_long: float
+    low: float
+    high: float
+
+
+class InPhases(TypedDict):
+    """What others' reads take in the phases of a process, as they are."""
+
+    inside_ms: float
+    """Their geometric mean response in its phases."""
+    outside_ms: float
+    """And outside them."""
+    whole: Ratio
+    """The one over the other."""
+    like_queue: Ratio
+    """Against those shortly before and after that find as many requests outstanding."""
+    beside: Ratio | None
+    """Within its phases: beside one of its requests against not beside one; `None` where too few are not."""
+    only_time: bool
+    """That makes hardly a difference: something else may be slow at these times."""
+    share_of_queue: float
+    """The share of the requests that they find outstanding in its phases that are its own."""
+    found_inside: float
+    """How many they find outstanding in its phases, on average."""
+    found_outside: float
+
+
+class FilledBy(TypedDict):
+    """Who fills the queue."""
+
+    process: str
+    share: float
+    """The share of the requests that others' reads find outstanding that are its own."""
+
+
 class Effect(TypedDict):
     """How many times as long reads take while something happens, with its 95 % interval."""
 
@@ -86,7 +124,14 @@ class Effect(TypedDict):
     low: Figure
     high: Figure
     found: bool
-    """Whether it is more than chance explains."""
+    """Whether it is named as a cause."""
+    withheld: str | None
+    """Why it is not named though the interval lies above 1: `small`, where it is not surely large enough; `arrivals`, of a queue that when
+    requests came does not explain, as what is slow for a while makes a queue, too."""
+    phases: InPhases | None
+    """Of a process that is named by its phases."""
+    filled_by: FilledBy | None
+    """Of the queue: who has most of the requests that others' reads find outstanding."""
 
 
 class Burst(TypedDict):
@@ -161,12 +206,31 @@ class Outlier(TypedDict):
     deviations: float
 
 
+class Apart(TypedDict):
+    """The two groups of devices that differ most by their medians."""
+
+    devices: list[str]
+    """The smaller group: those that take longer, or less long, than the others."""
+    others: int
+    times_as_long: float
+    low: float
+    """Lower end of the 95 % interval, which allows for all ways to part the devices."""
+    high: float
+    graded: bool
+    """Whether the devices of each group differ among themselves, too."""
+    slowest_to_fastest: float
+    found: bool
+    """Whether more than chance parts them."""
+
+
 class DeviceRank(TypedDict):
     """The devices of a trace, the slowest first."""
 
     ranked: list[Ranked]
     left_out: int
     outlier: Outlier | None
+    apart: Apart | None
+    """`None` with too few responses to know how far chance goes."""
 
 
 class SeenTimes(TypedDict):

@@ -177,6 +177,48 @@ fn one_that_works_in_phases_and_delays_others_or_is_slow_is_named() {
     names_who_delays_others_or_is_slow(traces());
 }
 
+/// Beside as many requests others' reads take no longer, so that nobody was named; that the queue is long is its doing.
+#[test]
+fn one_that_fills_the_queue_in_its_phases_is_named_for_that() {
+    let busy = Load { one_at_a_time: true, rate: Some(80.0), ..PLAIN };
+    for seed in 1000..1010 {
+        let effects = busy.effects(seed);
+        let found: Vec<&Effect> = of(&effects, "process-queue").collect();
+        let [effect] = found[..] else { panic!("{seed}: {effects:?}") };
+        let phases = effect.phases.unwrap();
+        assert_eq!(effect.name.as_deref(), Some("process 9"));
+        assert!(
+            phases.share_of_queue > 0.6 && phases.found_inside > 2.0 * phases.found_outside,
+            "{phases:?}"
+        );
+        assert!(effect.low > Some(1.25) && phases.like_queue.times_as_long < 1.25, "{effect:?}");
+        let ratio = phases.inside_ms / phases.outside_ms;
+        assert!((ratio / effect.times_as_long.unwrap() - 1.0).abs() < 1e-9, "{effect:?}");
+    }
+}
+
+#[test]
+fn nobody_fills_a_queue_that_others_make_or_that_is_none() {
+    for (what, load) in harmless() {
+        if load.one_at_a_time && load.crowds <= 1.0 && load.while_s <= 0.0 {
+            continue;
+        }
+        let named = (0..10).filter(|&seed| of(&load.effects(seed), "process-queue").next().is_some()).count();
+        // Of services that rise and fall together on a device that serves one at a time its requests make the queue, too.
+        assert!(named == 0 || load.one_at_a_time && load.while_s > 0.0, "{what}: {named} of 10");
+    }
+}
+
+/// All that comes while it works takes twice as long, beside one of its requests or not: nobody knows that it is why.
+#[test]
+fn what_is_slow_while_it_works_may_be_slow_for_something_else() {
+    for seed in 1000..1010 {
+        let effects = Load { delays: 2.0, ..PLAIN }.effects(seed);
+        let phases = of(&effects, "process-phases").next().and_then(|effect| effect.phases).unwrap();
+        assert!(phases.only_time && phases.beside.unwrap().high < 1.25, "{phases:?}");
+    }
+}
+
 /// Nobody can tell which of two that work at the same time delays others; of others the larger effect is told.
 #[test]
 fn of_those_that_work_at_the_same_time_both_are_named_or_the_one_with_the_larger_effect() {

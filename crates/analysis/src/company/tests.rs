@@ -34,7 +34,7 @@ impl Finder {
     }
 
     pub(super) fn finish(self, device: impl Fn(u32) -> String) -> Vec<Effect> {
-        self.company.finish(device)
+        self.company.finish(device).0
     }
 }
 
@@ -414,4 +414,34 @@ fn a_region_of_a_busy_disk_is_told_with_the_size_of_its_responses() {
 fn of_services_six_times_as_long_responses_are_three_times_as_long_placethe_disk_is_busy() {
     let mean = (0..20).map(|seed| region_of_a_busy_disk(seed, 50, 6.0, 6.0).1).sum::<f64>() / 20.0;
     assert_eq!(format!("{mean:.1}"), "3.2");
+}
+
+/// A stream at the hub gets half as much from each turn as one at the rim: it was told as a slow region in 12 of 20. One that takes four
+/// times as long is slow.
+#[test]
+fn a_stream_at_the_hub_is_not_slow_for_the_zone_it_lies_in() {
+    let named = |times: f64| {
+        let found = (0..20).filter(|&seed| {
+            let mut random = rand_pcg::Pcg64::seed_from_u64(seed);
+            let law = rand_distr::LogNormal::new(0.0, 0.2).unwrap();
+            let mut finder = Finder::default();
+            let mut next = [0, 900_000_000_u64];
+            let mut at = Nanos::ZERO;
+            for _ in 0..6000 {
+                let hub = random.random_range(0..3) == 0;
+                let lba = &mut next[usize::from(hub)];
+                let request = Request::new(at, Op::Read, Lba(*lba), 512);
+                *lba += 512;
+                let ms: f64 =
+                    1.5 * if hub { times } else { 1.0 } * rand_distr::Distribution::sample(&law, &mut random);
+                finder.push(&Io::new(Request { finish: at + Nanos::from_ms(ms), ..request }), |pid| {
+                    pid.to_string()
+                });
+                at = at + Nanos::from_ms(ms + 5.0);
+            }
+            of(&finder.finish(|device| device.to_string()), "slow-region").next().is_some()
+        });
+        found.count()
+    };
+    assert!(named(1.8) == 0 && named(4.0) == 20, "{} {}", named(1.8), named(4.0));
 }
