@@ -397,6 +397,15 @@ def test_events_are_written_with_flushes_and_processes(events: Path, tmp_path: P
 def test_what_a_format_does_not_hold_is_told(events: Path, tmp_path: Path) -> None:
     for words in (("convert", events, tmp_path / "t.csv"), ("convert", events, tmp_path / "t", "--as", "biosnoop")):
         assert "left out, as it does not hold them: 1 flushes" in " ".join(headstack("trace", *words).out.split())
+    said = " ".join(headstack("trace", "convert", events, tmp_path / "t.csv").out.split())
+    assert "processes, merges, who waits" in said
+    # Parquet holds them, but an option leaves the requests alone.
+    said = " ".join(headstack("trace", "convert", events, tmp_path / "t.parquet", "--sort").out.split())
+    assert "does not hold" not in said
+    assert "as options that order or change requests (`--sort`, `--time-scale`, …) write these alone: 1 flushes" in said
+    assert "left out" not in headstack("trace", "convert", events, tmp_path / "t.parquet").out
+    table = headstack("trace", "convert", tmp_path / "t.csv", tmp_path / "again.csv", "--json").json()
+    assert (table["requests_only"], table["names_changed"]) == (None, 0)
     joined = headstack("trace", "join", tmp_path / "j.parquet", events, events, "--clocks", "follow", "--json").json()
     assert (joined["requests"], joined["left_out"]) == (6, 2)
 
@@ -447,3 +456,91 @@ def test_requests_of_no_length_are_told(tmp_path: Path) -> None:
 def test_a_model_that_is_no_text_is_refused(tmp_path: Path) -> None:
     (tmp_path / "m").write_bytes(bytes(range(128, 256)))
     assert "it is not text" in refused("trace", "make", tmp_path / "t.parquet", "--model", tmp_path / "m")
+
+
+def _block_lines(repeats: int, command: str) -> str:
+    """Reads of ever new places, and every 20 of them a command that nobody queues."""
+    lines = []
+    for k in range(repeats):
+        at, sector = 0.01 * k, 1000 * k
+        slow = 0.0095 if k % 500 == 400 else 0.001
+        steps = [(0, "Q"), (0.00001, "D"), (slow, "C")]
+        lines += [(at + after, f"{action} R {sector} + 8 [{0 if action == 'C' else 'dd'}]") for after, action in steps]
+        if k % 20 == 0:
+            lines += [(at + 0.0001, f"D R 512 {command}[smartctl]"), (at + 0.0009, f"C R {command}[0]")]
+    lines.sort(key=lambda line: line[0])
+    return "".join(f"8,16 0 {number} {at:.9f} 7 {rest}\n" for number, (at, rest) in enumerate(lines, 1))
+
+
+@pytest.mark.parametrize("command", ["(85 08 2e 00 d0 00) ", ""])
+def test_commands_that_are_passed_through_are_no_losses(tmp_path: Path, command: str) -> None:
+    (tmp_path / "t").write_text(_block_lines(2000, command))
+    about = headstack("trace", "analyze", tmp_path / "t", "--json").json()
+    assert (about["doubtful"], about["without_queueing"], about["orphans"]) == (0, 0, 0)
+    assert about["requests"] == 2000
+    assert about["response_ms"]["max"] == pytest.approx(9.5)
+
+
+def test_blkparse_of_several_devices_reads_back_without_losses(tmp_path: Path) -> None:
+    text = _block_lines(300, "").splitlines()
+    two = [
+        line.replace("8,16 0", f"8,{16 * (1 + index // 3 % 2)} 0")
+        for index, line in enumerate(text)
+        if "R 512" not in line and "C R [" not in line
+    ]
+    (tmp_path / "t").write_text("\n".join(two) + "\n")
+    headstack("trace", "convert", tmp_path / "t", tmp_path / "p.parquet")
+    headstack("trace", "convert", tmp_path / "p.parquet", tmp_path / "b", "--as", "blkparse")
+    back = headstack("trace", "analyze", tmp_path / "b", "--json").json()
+    assert len(back["by_device"]) == 2
+    assert back["loss"]["lost_events"] == 0
+
+
+def test_text_that_comes_twice_is_told_and_read_once(tmp_path: Path) -> None:
+    text = _block_lines(300, "")
+    (tmp_path / "t").write_text(text + text)
+    once = len(text.splitlines())
+    about = headstack("trace", "analyze", tmp_path / "t", "--json").json()
+    assert about["requests"] == 300
+    assert about["loss"]["set_back_events"] == pytest.approx(once, abs=2)
+    assert "was set back" in " ".join(headstack("trace", "analyze", tmp_path / "t").err.split())
+
+
+def test_a_latency_log_without_offsets_says_so(tmp_path: Path) -> None:
+    log = tmp_path / "job_lat.1.log"
+    log.write_text("".join(f"{10 * k}, {5_000_000 + k}, 0, 4096, {k % 2}\n" for k in range(1, 50)))
+    assert "--log_offset=1" in refused("trace", "info", log)
+    about = headstack("trace", "info", log, "--format", "fio-latency", "--json").json()
+    assert about["footprint_sectors"] == 49 * 8
+    log.write_text("".join(f"{10 * k}, 5000, 0, 4096\n" for k in range(1, 50)))
+    words = ("trace", "info", log, "--format", "fio-latency", "--json")
+    means = [headstack(*words, *unit).json()["response_ms"]["mean"] for unit in ((), ("--iolog-unit", "us"))]
+    assert means == pytest.approx([0.005, 5])
+
+
+def test_flushes_go_with_writes(events: Path) -> None:
+    counted = [
+        headstack("trace", "analyze", events, "--op", op, "--json").json()["flushes"] for op in ("read", "write")
+    ]
+    assert counted == [0, 1]
+
+
+def test_a_file_of_the_set_that_is_read_is_not_written(tmp_path: Path) -> None:
+    (tmp_path / "t").write_text(_block_lines(30, ""))
+    (tmp_path / "set").mkdir()
+    headstack("trace", "convert", tmp_path / "t", tmp_path / "set" / "x.blktrace.0", "--as", "blktrace")
+    words = ("--as", "blktrace")
+    said = refused("trace", "convert", tmp_path / "set", tmp_path / "set" / "x.blktrace.1", *words)
+    assert "would be a file of the set" in " ".join(said.split())
+    assert [path.name for path in (tmp_path / "set").iterdir()] == ["x.blktrace.0"]
+
+
+def test_what_the_tracer_says_of_losses_is_told_as_its_word(tmp_path: Path) -> None:
+    lines = [
+        f"dd-7 [000] ..... {k / 100 + after:.6f}: block_rq_{name}: 8,16 R {size}() {8 * k} + 8 [dd]"
+        for k in range(1, 40)
+        for after, name, size in ((0, "issue", "4096 "), (0.001, "complete", ""))
+    ]
+    (tmp_path / "t").write_text("\n".join([*lines[:20], "CPU:0 [LOST 17 EVENTS]", *lines[20:]]) + "\n")
+    said = " ".join(headstack("trace", "analyze", tmp_path / "t").err.split())
+    assert "17 events as the tracer says" in said

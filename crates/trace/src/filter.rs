@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use headstack_units::{Nanos, Op};
 
 use crate::event::{Event, EventSource, Loss, device_name};
-use crate::{Io, IoSource, Notes, Request, TraceError};
+use crate::{Io, IoSource, Kind, Notes, Request, TraceError};
 
 /// The part of a trace to look at; the default is all of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -17,7 +17,7 @@ pub struct Filter {
     pub from: Option<Nanos>,
     /// Leave out what happens then or later.
     pub to: Option<Nanos>,
-    /// Only this direction.
+    /// Only this direction. What empties a cache or gives sectors up goes with writes, and what else moves no data with neither.
     pub op: Option<Op>,
     /// Only these processes; `None`: all. Only traces that know processes have any.
     pub pids: Option<BTreeSet<u32>>,
@@ -27,6 +27,17 @@ impl Filter {
     /// Whether everything passes.
     pub fn is_open(&self) -> bool {
         *self == Self::default()
+    }
+
+    /// Whether an I/O's process and direction are chosen.
+    pub(crate) fn takes_io(&self, io: &Io) -> bool {
+        let op = match io.kind {
+            Kind::Data => io.request.op,
+            Kind::Flush | Kind::Discard => Op::Write,
+            Kind::Other if self.op.is_some() => return false,
+            Kind::Other => io.request.op,
+        };
+        self.takes_asked(io.pid, op)
     }
 
     /// Whether its process and its direction are chosen.
@@ -139,8 +150,12 @@ impl<S: IoSource> IoSource for ChosenIos<S> {
             let ended = batch.is_empty();
             if !self.filter.is_open() {
                 batch.retain(|io| {
-                    let asked = self.filter.takes_asked(io.pid, io.request.op);
-                    let there = self.chosen.as_mut().is_none_or(|chosen| chosen.takes_request(&io.request));
+                    let asked = self.filter.takes_io(io);
+                    let request = &io.request;
+                    let there = self
+                        .chosen
+                        .as_mut()
+                        .is_none_or(|chosen| chosen.takes(request.arrival, request.device));
                     asked && there
                 });
             }

@@ -43,7 +43,7 @@ pub struct OpenOptions {
     /// Leave out records that make no sense, and let those out of order pass, instead of an error; both are counted in
     /// [`TraceReader::notes`]. An absolute clock is then re-based to one hour, not to zero.
     pub tolerant: bool,
-    /// For `fio-iolog` of version 3: the unit of its stamps.
+    /// For `fio-iolog` of version 3: the unit of its stamps; for `fio-latency`: that of its latencies.
     pub iolog_unit: Option<IologUnit>,
     /// For `blkparse`: the format blkparse was given with `-f`.
     pub blkparse_format: Option<String>,
@@ -100,7 +100,11 @@ impl OpenOptions {
         let misplaced = [
             (!self.columns.is_empty() && format != "csv", "--column", "csv"),
             (self.blkparse_format.is_some() && format != "blkparse", "--blkparse-format", "blkparse"),
-            (self.iolog_unit.is_some() && format != "fio-iolog", "--iolog-unit", "fio-iolog"),
+            (
+                self.iolog_unit.is_some() && !["fio-iolog", "fio-latency"].contains(&format),
+                "--iolog-unit",
+                "fio-iolog",
+            ),
             (self.slices.is_some() && !format.starts_with("tick-"), "--slices", "tick-text"),
             (self.gap.is_some() && format != "disksim-validate", "--gap", "disksim-validate"),
         ];

@@ -126,6 +126,8 @@ pub struct WrittenIos {
     pub merges_left_out: u64,
     /// I/Os written without the instants at which a structure was allocated and the scheduler took it.
     pub instants_left_out: u64,
+    /// Processes whose name the format cannot hold as it is.
+    pub names_changed: u64,
 }
 
 impl WrittenIos {
@@ -649,8 +651,34 @@ mod tests {
             assert!(batch.iter().all(|io| io.pid == Io::NO_PID), "{name}");
             assert!(reader.processes().is_empty(), "{name}");
         }
+        let quoted = BTreeMap::from([(7, "a \"b\", c".to_owned())]);
+        for (name, changed) in [("lttng", 1), ("blkparse", 0)] {
+            let (path, format) = (directory.path().join("q"), OutputFormat::named(name).unwrap());
+            let written = convert_ios(&mut Ios(commands()), true, &quoted, &path, format).unwrap();
+            assert_eq!(written.names_changed, changed, "{name}");
+        }
         let (path, format) = (directory.path().join("b"), OutputFormat::Other("biosnoop"));
         let written = convert_ios(&mut Ios(commands()), true, &BTreeMap::new(), &path, format).unwrap();
         assert_eq!((written.requests, written.left_out, written.instants_left_out), (2, 2, 1));
+    }
+
+    /// As the kernel counts: a reader takes what is passed over for lost.
+    #[test]
+    fn blkparse_numbers_each_device_by_itself() {
+        let directory = tempfile::tempdir().unwrap();
+        let mut requests = holdable(false);
+        requests.iter_mut().zip(0..).for_each(|(request, k)| request.device = 8 << 20 | 16 * (k % 7 % 3));
+        let path = directory.path().join("b");
+        convert(&mut InMemory::new(requests), 512, &path, OutputFormat::Other("blkparse")).unwrap();
+        let mut reader = crate::event::open_events(&path, &OpenOptions::default()).unwrap();
+        let mut batch = Vec::new();
+        while {
+            crate::event::EventSource::next_events(&mut reader, &mut batch).unwrap();
+            !batch.is_empty()
+        } {}
+        assert_eq!(crate::event::EventSource::loss(&reader).lost_events, 0);
+        let text = std::fs::read_to_string(&path).unwrap();
+        let first = text.lines().filter(|line| line.split_ascii_whitespace().nth(2) == Some("1"));
+        assert_eq!(first.count(), 3);
     }
 }

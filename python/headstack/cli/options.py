@@ -97,7 +97,10 @@ class ReadOptions:
     )
     iolog_unit: Annotated[
         Literal["us", "ms"] | None,
-        Parameter(group=TRACE, help="For fio's iolog of version 3: the unit of its stamps; us if absent."),
+        Parameter(
+            group=TRACE,
+            help="For fio's iolog of version 3: the unit of its stamps; us if absent. For a latency log of fio 2: us.",
+        ),
     ] = None
     slices: Annotated[
         Path | None, Parameter(group=TRACE, help="For tick traces: a TOML file that says where the slices lie.")
@@ -119,9 +122,10 @@ class ReadOptions:
         Parameter(name="--from", group=TRACE, help="Leave out what arrives before: `90`, `90s`, `15m`, `6h`, `3d`."),
     ] = None
     to: Annotated[str | None, Parameter(group=TRACE, help="Leave out what arrives at or after this.")] = None
-    op: Annotated[Literal["read", "write"] | None, Parameter(group=TRACE, help="Take only reads, or only writes.")] = (
-        None
-    )
+    op: Annotated[
+        Literal["read", "write"] | None,
+        Parameter(group=TRACE, help="Take only reads, or only writes: flushes and discards go with writes."),
+    ] = None
     process: Annotated[
         tuple[str, ...],
         Parameter(group=TRACE, help="Take only what this process asked for: its name or number. Repeatable."),

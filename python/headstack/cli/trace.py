@@ -141,7 +141,19 @@ def left_out_words(written: Mapping[str, Any]) -> str:
         ("instants_left_out", "pairs of instants (`G`, `I`)"),
     )
     left = [f"{written[key]:,} {what}" for key, what in kinds if written.get(key)]
-    return f"; left out, as it does not hold them: {', '.join(left)}" if left else ""
+    only = written.get("requests_only")
+    if only:
+        left.append("processes, merges, who waits (`sync`) and the instants `G` and `I`, as far as the trace has them")
+    reason = (
+        "as options that order or change requests (`--sort`, `--time-scale`, …) write these alone"
+        if only == "options"
+        else "as it does not hold them"
+    )
+    words = f"; left out, {reason}: {', '.join(left)}" if left else ""
+    changed = written.get("names_changed")
+    return words + (
+        f"; {changed:,} names of processes changed: a sign in them is none of this format" if changed else ""
+    )
 
 
 def nothing_left(how: ReadOptions) -> str:

@@ -56,7 +56,9 @@ def lost_words(about: Mapping[str, Any]) -> list[str]:
     )
     lost = [f"{what} {', '.join(map(str, loss[key]))}" for key, what in kinds if loss[key]]
     if loss["lost_events"]:
-        lost.append(f"{loss['lost_events']:,} events by their running numbers")
+        numbered = about["format"] in ("blktrace", "blkparse")
+        by = "by their running numbers" if numbered else "as the tracer says"
+        lost.append(f"{loss['lost_events']:,} events {by}")
     if loss["damaged_places"]:
         lost.append(f"{loss['damaged_places']:,} places damaged or cut off")
     if loss.get("doubled_records"):

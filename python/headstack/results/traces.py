@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from headstack.results.analyses import Analysis as Analysis  # noqa: PLC0414 (the stubs of what is compiled ask here)
 from headstack.results.base import Figure, TypedDict
 from headstack.results.common import Notes, Spread
@@ -90,6 +92,11 @@ class Converted(TypedDict):
     """Requests that were merged into those written, of which the format tells nothing."""
     instants_left_out: int
     """Rows written without the instants of `G` and `I`."""
+    names_changed: int
+    """Processes whose name the format cannot hold as it is."""
+    requests_only: Literal["format", "options"] | None
+    """Why a trace that knows processes, marks of waiting, merges, or instants of each layer was written as requests alone: the format
+    holds no more, or options change requests; null where all was written."""
     notes: Notes
 
 

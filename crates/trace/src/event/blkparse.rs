@@ -91,12 +91,16 @@ impl Parser {
                     let second = fields.integer("second sector")?;
                     let first = second.saturating_sub(event.sector);
                     event.bytes = bytes_of(u32::try_from(first).unwrap_or(u32::MAX))?;
-                } else if mark == b'(' && event.marks.has(Marks::READ) | event.marks.has(Marks::WRITE) {
+                } else if mark == b'(' || mark == b'[' && event.action != Action::Complete {
                     // A command of another protocol: what seemed the sector is its length in bytes.
                     (event.bytes, event.sector) = (u32::try_from(event.sector).unwrap_or(0), 0);
                     event.marks = event.marks.with(Marks::PACKET);
                 }
             }
+        } else if matches!(event.action, Action::Complete | Action::Requeue) && !event.marks.has(Marks::FLUSH)
+        {
+            // All but these have a sector at their end, if only 0.
+            event.marks = event.marks.with(Marks::PACKET);
         }
         if event.action != Action::Complete
             && let Some(rest) = fields.rest()
@@ -194,6 +198,20 @@ pub(crate) mod tests {
         assert_eq!(place(&mut parser, "C FN 0 [0]"), (Action::Complete, 0, 0));
         assert_eq!(place(&mut parser, "D FN [kworker]"), (Action::Issue, 0, 0));
         assert_eq!(place(&mut parser, "D R 36 (12 01 00 00 24 00) [x]"), (Action::Issue, 0, 36));
+        // With the command's bytes and without; a completion tells no length.
+        let mut is_command = |tail: &str| {
+            let event = event(&mut parser, &format!("8,16 0 1 1.5 7 {tail}"));
+            (event.marks.has(Marks::PACKET), event.sector, event.bytes)
+        };
+        assert_eq!(is_command("D R 512 [smartctl]"), (true, 0, 512));
+        assert_eq!(is_command("I N 0 (00 ..) [udisksd]"), (true, 0, 0));
+        for tail in ["C R (85 08 2e 00 d0) [0]", "C R [0]", "C N (00 ..) [0]"] {
+            assert_eq!(is_command(tail), (true, 0, 0), "{tail}");
+        }
+        for tail in ["C FN 0 [0]", "C WS 0 [0]", "D FN [kworker]", "C W 100 + 8 [0]", "U N [x] 3", "P N [x]"]
+        {
+            assert!(!is_command(tail).0, "{tail}");
+        }
         assert_eq!(place(&mut parser, "m N cfq12972SN insert_request"), (Action::Message, 0, 0));
         assert_eq!(parser.processes.all()[&1867], "dmcrypt_write/2");
     }

@@ -144,18 +144,48 @@ const ACTIONS: [Action; 16] = [
     Action::Remap,
 ];
 
-/// The time of the last record of the file at `path`, if it is found near the end; not in compressed files.
-pub(crate) fn last_time(path: &Path, layout: Layout) -> Option<Nanos> {
+/// The end of a file.
+pub(crate) struct End {
+    /// When its last record was written.
+    pub(crate) time: Nanos,
+    /// The longest time between two of its last records.
+    pub(crate) longest_gap: Nanos,
+}
+
+/// How the file at `path` ends, if whole records are found near its end; not in compressed files. (Bytes that begin like a record may lie
+/// within one, so that only a run of records up to the end of the file is believed.)
+pub(crate) fn end_of(path: &Path, layout: Layout) -> Option<End> {
     const NEAR: u64 = 1 << 12;
     let mut file = File::open(path).ok()?;
     let length = file.metadata().ok()?.len();
     file.seek(SeekFrom::Start(length.saturating_sub(NEAR))).ok()?;
     let mut end = Vec::new();
     file.read_to_end(&mut end).ok()?;
-    let decode = if layout.big_endian { Header::decode::<true> } else { Header::decode::<false> };
-    let header = |at: usize| decode(&end[at..], layout.version);
     let magic = layout.magic();
-    memchr::memmem::rfind_iter(&end, &magic).find_map(header).map(|header| Nanos(header.time))
+    memchr::memmem::find_iter(&end, &magic).find_map(|at| last_records(&end[at..], layout))
+}
+
+/// The last of the records that `bytes` are a run of; the very last may be cut.
+fn last_records(bytes: &[u8], layout: Layout) -> Option<End> {
+    let decode = if layout.big_endian { Header::decode::<true> } else { Header::decode::<false> };
+    let mut rest = bytes;
+    let mut found: Option<End> = None;
+    while !rest.is_empty() {
+        if !rest.starts_with(&layout.magic()) {
+            return None;
+        }
+        let Some(header) = decode(rest, layout.version) else { break };
+        // A note of a process or of the time of day may be older than what it stands behind.
+        if header.categories & NOTIFY == 0 || header.action & 0xff == 2 {
+            let time = Nanos(header.time);
+            let before = found.unwrap_or(End { time, longest_gap: Nanos::ZERO });
+            let gap = time.saturating_sub(before.time);
+            found = Some(End { time: time.max(before.time), longest_gap: before.longest_gap.max(gap) });
+        }
+        let size = layout.header_bytes() + usize::from(header.follows);
+        rest = rest.get(size..).unwrap_or_default();
+    }
+    found
 }
 
 /// One file of records.

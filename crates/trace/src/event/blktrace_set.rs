@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use headstack_units::Nanos;
 
-use super::blktrace::{BlktraceFile, last_time};
+use super::blktrace::{BlktraceFile, end_of};
 use super::{Event, EventSource, Loss};
 use crate::input::{Cut, Input};
 use crate::text::BATCH;
@@ -64,8 +64,11 @@ pub(crate) struct BlktraceSet {
     unreadable: Notes,
 }
 
-/// A file that ends so long before the others has perhaps lost its end.
+/// A file that ends so long before the others has perhaps lost its end,
 const SHORT: Nanos = Nanos(1_000_000_000);
+
+/// if that is so many times as long as its processor last had nothing to tell.
+const GAPS: u64 = 8;
 
 struct Stream {
     file: BlktraceFile,
@@ -108,7 +111,7 @@ impl BlktraceSet {
             });
             match opened {
                 Ok((file, cut)) => {
-                    ends.extend(last_time(path, file.layout()).map(|end| (*cpu, end)));
+                    ends.extend(end_of(path, file.layout()).map(|end| (*cpu, end)));
                     streams.push(Stream { file, cut, batch: Vec::new(), at: 0, failure: None });
                 }
                 Err(error @ TraceError::Unusable { .. }) if tolerant => unreadable.bad(&error),
@@ -118,8 +121,11 @@ impl BlktraceSet {
         let last = files.last().map_or(0, |(cpu, _)| *cpu);
         let there: Vec<u32> = files.iter().map(|(cpu, _)| *cpu).collect();
         let missing = (0..last.min(0xffff)).filter(|cpu| there.binary_search(cpu).is_err()).collect();
-        let end = ends.iter().map(|(_, end)| *end).max().unwrap_or_default();
-        let short = ends.iter().filter(|(_, last)| end.saturating_sub(*last) > SHORT);
+        let end = ends.iter().map(|(_, end)| end.time).max().unwrap_or_default();
+        let short = ends.iter().filter(|(_, last)| {
+            let usual = last.longest_gap.0.saturating_mul(GAPS);
+            end.saturating_sub(last.time) > SHORT.max(Nanos(usual))
+        });
         let short = short.map(|(cpu, _)| *cpu).collect();
         let mut set = Self { files: streams, missing, empty, short, unreadable };
         set.drop_ended()?;
@@ -281,5 +287,46 @@ mod tests {
         assert_eq!(files.iter().map(|(cpu, _)| *cpu).collect::<Vec<_>>(), [0, 2]);
         let set = BlktraceSet::open(&files, false).unwrap();
         assert_eq!(set.loss().missing_cpus, [1]);
+    }
+
+    /// Ends of files of two processors: events each so many ms, and then the note of a message that holds what a record begins with, or
+    /// nothing more. Which of them end early?
+    fn short(files: [&[u64]; 2], note: bool) -> Vec<u32> {
+        let folder = tempfile::tempdir().unwrap();
+        for (cpu, times) in files.iter().enumerate() {
+            let mut bytes = Vec::new();
+            for ms in *times {
+                let event = Event {
+                    time: Nanos(ms * 1_000_000),
+                    sector: 8,
+                    bytes: 4096,
+                    pid: 1,
+                    device: 7,
+                    cpu: cpu as u16,
+                    action: crate::event::Action::Issue,
+                    marks: crate::event::Marks::READ,
+                };
+                push_record(&mut bytes, LAYOUTS[0], 0, &event);
+                if note {
+                    // What looks like a record of long ago.
+                    let within = String::from_utf8([&LAYOUTS[0].magic()[..], &[1; 48]].concat()).unwrap();
+                    crate::event::blktrace::push_process(&mut bytes, LAYOUTS[0], &event, &within);
+                }
+            }
+            std::fs::write(folder.path().join(format!("sdx.blktrace.{cpu}")), bytes).unwrap();
+        }
+        BlktraceSet::open(&files_of(folder.path()).unwrap(), false).unwrap().loss().short_cpus
+    }
+
+    #[test]
+    fn a_file_is_short_if_its_last_record_lies_far_before_those_of_others() {
+        const NONE: [u32; 0] = [];
+        for note in [false, true] {
+            assert_eq!(short([&[1, 2, 3], &[1, 2, 5000]], note), [0], "{note}");
+            assert_eq!(short([&[1, 2, 5000], &[1, 2, 3]], note), [1], "{note}");
+            assert_eq!(short([&[1, 2, 900], &[1, 2, 3]], note), NONE, "{note}");
+            // It had nothing to tell for as long before.
+            assert_eq!(short([&[1, 2, 400, 800], &[1, 2, 2000]], note), NONE, "{note}");
+        }
     }
 }

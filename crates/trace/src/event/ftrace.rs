@@ -40,7 +40,7 @@ impl EventLineParser for Parser {
             Event { time, sector: 0, bytes: 0, pid, device: 0, cpu, action, marks: Marks::default() };
         let rest = line[name_end + 1..].trim_ascii();
         if form != Form::Plug {
-            self.after(rest, &mut event)?;
+            self.after(rest, form, &mut event)?;
         }
         match form {
             Form::Request => {
@@ -153,7 +153,7 @@ fn before(text: &[u8]) -> Result<(u32, u16, Nanos), Problem> {
 impl Parser {
     /// Device, marks, place and size, from what follows the event's name.
     #[inline]
-    fn after(&mut self, rest: &[u8], event: &mut Event) -> Result<(), Problem> {
+    fn after(&mut self, rest: &[u8], form: Form, event: &mut Event) -> Result<(), Problem> {
         let mut fields = Fields::blanks(rest);
         event.device = blkparse::device(fields.word("device")?)?;
         let marks = fields.word("marks")?;
@@ -164,6 +164,9 @@ impl Parser {
             Some(open) if tail[..open].iter().all(|byte| byte.is_ascii_digit() || *byte == b' ') => {
                 let close = memchr::memchr(b')', &tail[open..]);
                 let close = close.ok_or_else(|| Problem::field("command", tail, "no `)` follows"))?;
+                if close > 1 {
+                    event.marks = event.marks.with(Marks::PACKET);
+                }
                 tail[open + close + 1..].trim_ascii()
             }
             _ => tail,
@@ -178,8 +181,11 @@ impl Parser {
             }
             other => return Err(Problem::field("place", other, "expected `sector + sectors`")),
         }
-        // A flush has no place; the kernel writes one that no device has.
-        if event.bytes == 0 && event.sector == u64::MAX {
+        if form == Form::Request {
+            event.mark_command();
+        }
+        // What has no place, such as a flush: the kernel writes one that no device has.
+        if event.sector == u64::MAX {
             event.sector = 0;
         }
         if event.action != Action::Complete && event.pid != crate::Io::NO_PID {
@@ -197,6 +203,10 @@ impl Parser {
 fn other(line: &[u8]) -> Result<Line, Problem> {
     if let Some(at) = memchr::memmem::find(line, b"[LOST ") {
         let count = line[at + 6..].split(|byte| !byte.is_ascii_digit()).next().unwrap_or_default();
+        return number::integer(count, "lost events").map(Line::Lost);
+    }
+    // bpftrace's.
+    if let Some(count) = line.strip_prefix(b"Lost ").and_then(|rest| rest.strip_suffix(b" events")) {
         return number::integer(count, "lost events").map(Line::Lost);
     }
     if let Some(at) = memchr::memmem::find(line, b"EVENTS DROPPED") {
@@ -297,7 +307,20 @@ mod tests {
         for line in nothing {
             assert!(matches!(parser.parse(line.as_bytes()), Ok(Line::Nothing)), "{line}");
         }
+        // smartctl's commands, as kernels before and since 4.19 tell of them, have no place.
+        for (line, bytes) in [
+            ("a-1 [000] d..1. 5.0: block_rq_issue: 8,0 R 512 (85 08 2e) 0 + 0 [smartctl]", 0),
+            ("a-1 [000] d..1. 5.0: block_rq_complete: 8,0 R (85 08 2e) 18446744073709551615 + 1 [0]", 512),
+            ("a-1 [000] d..1. 5.0: block_rq_issue: 8,0 N 512 () 0 + 0 none,0,0 [smartctl]", 0),
+            ("a-1 [000] d..1. 5.0: block_rq_complete: 8,0 N () 18446744073709551615 + 1 none,0,0 [0]", 512),
+        ] {
+            let command = event(&mut parser, line);
+            assert!(command.marks.has(Marks::PACKET), "{line}");
+            assert_eq!((command.sector, command.bytes), (0, bytes), "{line}");
+        }
+        assert!(!flush.marks.has(Marks::PACKET));
         assert!(matches!(parser.parse(b"CPU:0 [LOST 17 EVENTS]"), Ok(Line::Lost(17))));
+        assert!(matches!(parser.parse(b"Lost 512 events"), Ok(Line::Lost(512))));
         assert!(matches!(parser.parse(b"CPU:1 [23 EVENTS DROPPED]"), Ok(Line::Lost(23))));
         assert!(matches!(parser.parse(b"CPU:1 [EVENTS DROPPED]"), Ok(Line::Lost(1))));
         // A device without requests (device mapper) completes its parts.

@@ -36,7 +36,7 @@ impl Choice {
 
     /// Leaves those that were chosen, and counts them.
     fn retain(&mut self, ios: &mut Vec<Io>) {
-        ios.retain(|io| self.filter.takes_asked(io.pid, io.request.op));
+        ios.retain(|io| self.filter.takes_io(io));
         for io in ios {
             self.counts.pairs += 1;
             self.counts.flushes += u64::from(io.kind == Kind::Flush);
@@ -199,6 +199,28 @@ mod tests {
             assert_eq!((longest[1], longest[7]), ((1, 100), (1, 500)));
         }
         assert_eq!(summary(&Filter::default()).counts.pairs, 2);
+    }
+
+    /// The kernel marks a flush as no write.
+    #[test]
+    fn flushes_and_discards_go_with_writes_and_other_commands_with_neither() {
+        const COMMANDS: &str = "\
+8,16 0 1 2.0 7 Q FWS [a]
+8,16 0 2 2.1 7 D FN [a]
+8,16 0 3 2.2 0 C FN 0 [0]
+8,16 0 4 2.3 7 Q DS 4096 + 64 [a]
+8,16 0 5 2.4 7 D DS 4096 + 64 [a]
+8,16 0 6 2.5 0 C DS 4096 + 64 [0]
+8,16 0 7 2.6 7 D R 512 (85 08 2e 00) [smartctl]
+8,16 0 8 2.7 0 C R (85 08 2e 00) [0]
+";
+        let counted = |op| {
+            let counts = summary_of(&format!("{TWO}{COMMANDS}"), &Filter { op, ..Filter::default() }).counts;
+            (counts.pairs, counts.flushes, counts.discards)
+        };
+        assert_eq!(counted(None), (5, 1, 1));
+        assert_eq!(counted(Some(Op::Read)), (1, 0, 0));
+        assert_eq!(counted(Some(Op::Write)), (3, 1, 1));
     }
 
     /// What was queued before the trace begins waited for longer than from its dispatch on.

@@ -114,8 +114,11 @@ impl Parser {
             u32::try_from(first).unwrap_or(u32::MAX)
         };
         event.bytes = blkparse::bytes_of(sectors)?;
-        // A flush has no place; the kernel writes one that no device has.
-        if event.bytes == 0 && event.sector == u64::MAX {
+        if form == Form::Request {
+            event.mark_command();
+        }
+        // What has no place, such as a flush: the kernel writes one that no device has.
+        if event.sector == u64::MAX {
             event.sector = 0;
         }
         if action != Action::Complete

@@ -141,6 +141,15 @@ impl Event {
         self.marks.kind(self.bytes) == crate::Kind::Data && !self.marks.has(Marks::PACKET)
     }
 
+    /// Marks a tracepoint of a request that is a command of another protocol: it has bytes and no place, or no direction and no sectors.
+    fn mark_command(&mut self) {
+        let told = Marks::READ.0 | Marks::WRITE.0 | Marks::FLUSH.0 | Marks::DISCARD.0 | Marks::ZONE.0;
+        let has_no_place = self.sector == u64::MAX && self.bytes > 0;
+        if has_no_place || self.marks.0 & told == 0 && self.bytes == 0 {
+            self.marks = self.marks.with(Marks::PACKET);
+        }
+    }
+
     /// The first sector behind it.
     #[inline]
     pub fn end(&self) -> u64 {
@@ -179,7 +188,7 @@ pub struct Loss {
     pub damaged_places: u64,
     /// Records that were there before, by their running numbers, and were left out.
     pub doubled_records: u64,
-    /// Processors whose clock was set back, by the running numbers.
+    /// Processors whose clock was set back, by the running numbers or from one line of text to the next.
     pub set_back_cpus: Vec<u32>,
     /// Events of these from there on, which were left out.
     pub set_back_events: u64,

@@ -16,6 +16,7 @@
 //! - **A flush** (no data, no place) is answered in order of dispatch. It is marked as one unless, where queueing is traced,
 //!   nobody queued it: the kernel sends it before or after a write that is marked itself. The kernel completes a flush twice, for the device
 //!   and for the one who asked: the second is counted and nothing else.
+//! - **A command of another protocol** is never queued and has no place ([`commands`]).
 //! - **A completion without a dispatch** that covers queued pieces ends those: device mapper, RAID and RAM disks have no
 //!   dispatch. Otherwise it is an orphan.
 //! - What is not dispatched or completed within [`LOST_AFTER`] is an orphan: its other half was not traced. ([`PairingRule::Btt`]
@@ -39,6 +40,7 @@
 
 mod active;
 mod claim;
+mod commands;
 mod completion;
 mod counts;
 mod dispatch;
@@ -120,6 +122,8 @@ pub struct Pairing {
     /// Lists that are empty, to be filled again.
     spare: Vec<Vec<Active>>,
     flushing: BTreeMap<u32, VecDeque<Active>>,
+    /// Commands of other protocols at the device.
+    commands: BTreeMap<u32, VecDeque<Active>>,
     /// Of the same sectors at the device at once.
     together: BTreeMap<(u32, u64, bool), Together>,
     requeued: BTreeMap<(u32, u64, bool), Active>,
@@ -197,6 +201,7 @@ impl Pairing {
             self.listen(event);
         }
         match event.action {
+            _ if event.marks.has(Marks::PACKET) => self.command(event),
             Action::Queue => self.queue(event),
             Action::GetRequest => {
                 if let Some(piece) = self.queued.at(event) {
@@ -281,7 +286,8 @@ impl Pairing {
     pub fn drain(&mut self, out: &mut Vec<Io>) {
         let open = self.queued.instants();
         let active = self.active.values().flatten().chain(self.requeued.values());
-        let active = active.chain(self.flushing.values().flatten()).map(|active| active.io.request.arrival);
+        let active = active.chain(self.flushing.values().flatten()).chain(self.commands.values().flatten());
+        let active = active.map(|active| active.io.request.arrival);
         let flushes = self.queued_flushes.values().map(|(queued, _)| *queued);
         let horizon = open.chain(active).chain(flushes).min().unwrap_or(Nanos::MAX);
         let together = self.together.values().map(|together| together.first).min();
@@ -322,7 +328,8 @@ impl Pairing {
             list.retain(&mut keeps);
             !list.is_empty()
         });
-        self.flushing.values_mut().for_each(|list| list.retain(&mut keeps));
+        let lists = self.flushing.values_mut().chain(self.commands.values_mut());
+        lists.for_each(|list| list.retain(&mut keeps));
         self.requeued.retain(|_, active| keeps(active));
         counts.orphan_queued += self.queued.sweep(horizon);
         self.queued_flushes.retain(|_, (queued, _)| *queued >= horizon);

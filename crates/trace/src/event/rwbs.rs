@@ -17,7 +17,7 @@ impl Marks {
     pub const FLUSH: Self = Self(1 << 2);
     /// `S`: somebody waits.
     pub const SYNC: Self = Self(1 << 3);
-    /// A command of another protocol.
+    /// A command of another protocol, passed through.
     pub const PACKET: Self = Self(1 << 4);
     /// `A`: read-ahead.
     pub const AHEAD: Self = Self(1 << 5);

@@ -1,6 +1,6 @@
 //! Files that fit a format and could be something else as well: whoever reads them is asked, not guessed for.
 
-use super::Format;
+use super::{Format, fio_latency};
 use crate::TraceError;
 use crate::input::Input;
 use crate::text::Fields;
@@ -17,7 +17,7 @@ pub(super) fn doubt(format: &Format, input: &Input) -> Option<TraceError> {
     let (problem, hint) = match format.name {
         "mqsim" => nanoseconds_or_milliseconds(input)?,
         "tencent" => seconds_or_any_table(input)?,
-        "fio-latency" => latencies_or_rates(input)?,
+        "fio-latency" => latencies_or_rates(input).or_else(|| without_offsets(input))?,
         _ => return None,
     };
     Some(TraceError::unusable(format!("`{path}` {problem}"), hint))
@@ -100,6 +100,21 @@ fn latencies_or_rates(input: &Input) -> Option<(String, String)> {
     ))
 }
 
+/// Where the requests of a log without offsets lie is a model, and of what version it is nobody knows.
+fn without_offsets(input: &Input) -> Option<(String, String)> {
+    if fio_latency::has_offsets(input.sample()) {
+        return None;
+    }
+    Some((
+        "is a latency log of fio without offsets, so that where its requests lie is not known; and if it has four \
+         columns, its latencies could be ns (fio 3) or us (fio 2)"
+            .into(),
+        "have fio write offsets, with --log_offset=1; or say --format fio-latency, which puts each request behind the one \
+         before, and of fio 2 --iolog-unit us as well"
+            .into(),
+    ))
+}
+
 #[cfg(test)]
 mod tests {
     use crate::{OpenOptions, open};
@@ -141,6 +156,16 @@ mod tests {
         assert!(said("job_iops.1.log", text, None).unwrap_err().0.contains("log of IOPS"));
         assert!(said("job.log", text, None).unwrap_err().0.contains("of what?"));
         assert_eq!(said("job_lat.1.log", text, None), Ok("fio-latency"));
+        // Without offsets: four columns, or a priority in the fifth.
+        for text in ["5, 271631, 0, 4096\n9, 6000, 1, 4096\n", "5, 271631, 0, 4096, 0\n9, 6000, 1, 4096, 1\n"]
+        {
+            let (problem, hint) = said("job_lat.1.log", text, None).unwrap_err();
+            assert!(
+                problem.contains("without offsets") && hint.contains("--log_offset=1"),
+                "{problem} {hint}"
+            );
+            assert_eq!(said("job_lat.1.log", text, Some("fio-latency")), Ok("fio-latency"));
+        }
         assert_eq!(said("job.log", text, Some("fio-latency")), Ok("fio-latency"));
     }
 }

@@ -125,8 +125,10 @@ pub(super) fn write_ios(
     name: &'static str,
 ) -> Result<WrittenIos, TraceError> {
     // Lines are words: what is no part of one would end it.
-    let clean = |name: &String| name.replace(char::is_control, "?");
-    let processes = processes.iter().map(|(pid, name)| (*pid, clean(name))).collect();
+    let is_unfit = |letter: char| letter.is_control() || name == "lttng" && matches!(letter, '"' | '\\');
+    let fit = |name: &String| name.replace(is_unfit, "?");
+    let names_changed = processes.values().filter(|name| name.contains(is_unfit)).count() as u64;
+    let processes = processes.iter().map(|(pid, name)| (*pid, fit(name))).collect();
     let mut writing = Writing::create(path, name, source.sector_bytes(), processes)?;
     let holds_commands = holds_commands(name);
     let written = for_each_io(source, |batch, written| {
@@ -150,7 +152,7 @@ pub(super) fn write_ios(
         writing.flush()
     })?;
     writing.finish()?;
-    Ok(written)
+    Ok(WrittenIos { names_changed, ..written })
 }
 
 /// The request counted in sectors of `to` bytes instead of `from`.

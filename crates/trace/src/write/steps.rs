@@ -1,6 +1,6 @@
 //! The formats with several records a request, in order of time: events, and halves with ticks.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write as _;
 
 use headstack_units::Nanos;
@@ -27,12 +27,21 @@ pub(super) struct Steps {
     named: BTreeSet<u32>,
     waiting: InOrder<Event>,
     written: u32,
+    /// The same of each device.
+    written_of: BTreeMap<u32, u32>,
 }
 
 impl Steps {
     /// A writer of `format`, one of [`NAMES`].
     pub(super) fn new(format: &'static str, processes: Processes) -> Self {
-        Self { format, processes, named: BTreeSet::new(), waiting: InOrder::default(), written: 0 }
+        Self {
+            format,
+            processes,
+            named: BTreeSet::new(),
+            waiting: InOrder::default(),
+            written: 0,
+            written_of: BTreeMap::new(),
+        }
     }
 
     fn write_until(&mut self, out: &mut Vec<u8>, until: Nanos) {
@@ -58,9 +67,12 @@ impl Steps {
         push_record(out, layout, self.written, event);
     }
 
-    fn write_blkparse(&self, out: &mut Vec<u8>, event: &Event) {
+    /// The kernel counts each device's events by themselves, on each processor, of which there is one here.
+    fn write_blkparse(&mut self, out: &mut Vec<u8>, event: &Event) {
         let (major, minor) = device_numbers(event.device);
-        let (number, action, marks) = (self.written, event.action.letter(), event.marks.letters());
+        let number = self.written_of.entry(event.device).or_default();
+        *number = number.wrapping_add(1);
+        let (number, action, marks) = (*number, event.action.letter(), event.marks.letters());
         let (seconds, rest) = seconds(event.time);
         let Event { cpu, pid, .. } = event;
         let (place, tail) = (place(event), self.tail(event));
@@ -98,7 +110,7 @@ impl Steps {
             (Action::Complete, ..) => ", error = 0".into(),
             (_, Io::NO_PID, _) => String::new(),
             (_, pid, None) => format!(", tid = {pid}"),
-            (_, pid, Some(comm)) => format!(", tid = {pid}, comm = \"{}\"", comm.replace('"', "'")),
+            (_, pid, Some(comm)) => format!(", tid = {pid}, comm = \"{comm}\""),
         };
         let Event { cpu, device, sector, marks, .. } = event;
         let (sectors, bits) = (event.sectors(), marks.lttng_bits());

@@ -5,6 +5,9 @@ use headstack_units::Nanos;
 use super::queued::{Piece, Taken};
 use super::{Pairing, PairingRule};
 
+/// What waits so many times as long as all but one in a thousand has lost its dispatch, if what is dispatched can be another.
+const STALE: u64 = 4;
+
 /// What a dispatch or a completion found queued.
 pub(super) enum Claim {
     /// The earliest piece, and how many others.
@@ -54,11 +57,13 @@ impl Pairing {
         self.losses.waits.returned(u64::from(piece.superseded));
     }
 
-    /// Of several of one extent those that were queued before lost their dispatch; with btt's rule none did.
+    /// Of several that may be dispatched those that were queued before lost their dispatch; with btt's rule none did.
     pub(super) fn queued_since(&self) -> Nanos {
-        match self.rule {
-            PairingRule::Strict => self.now.saturating_sub(self.far()),
-            PairingRule::Btt => Nanos::ZERO,
+        match (self.rule, self.losses.waits.usual()) {
+            (PairingRule::Strict, Some(usual)) => {
+                self.now.saturating_sub(Nanos(usual.0.saturating_mul(STALE)))
+            }
+            _ => Nanos::ZERO,
         }
     }
 

@@ -75,7 +75,8 @@ impl Pairing {
             self.doubt_together(key);
         }
         let active = self.active.values_mut().flatten();
-        let active = active.chain(self.flushing.values_mut().flatten()).chain(self.requeued.values_mut());
+        let active = active.chain(self.flushing.values_mut().flatten());
+        let active = active.chain(self.commands.values_mut().flatten()).chain(self.requeued.values_mut());
         for active in active {
             self.counts.doubtful += u64::from(active.doubt(ended));
         }

@@ -3,7 +3,7 @@
 use super::tests::{event, times};
 use super::*;
 use crate::event::mispairs::Mispairs;
-use Action::{Complete, Issue, Plug, Queue, Split};
+use Action::{Complete, GetRequest, Insert, Issue, Plug, Queue, Split};
 
 /// Steps of which all are believed.
 fn all_believed() -> Mispairs {
@@ -591,4 +591,53 @@ fn an_arrival_that_is_not_known_is_marked() {
     assert_eq!(Io::new(ios[1].request).response(), None);
     let actions: Vec<_> = crate::event::write::events_of(&ios[1]).map(|event| event.action).collect();
     assert_eq!(actions, [Issue, Complete]);
+}
+
+/// Nobody queues what smartctl asks, and its answer has no size in text: nothing is missing.
+#[test]
+fn commands_passed_through_are_no_losses() {
+    let command = |time, action, sectors| {
+        let event = event(time, action, 0, sectors, "R");
+        Event { marks: event.marks.with(Marks::PACKET), ..event }
+    };
+    let mut events = Vec::new();
+    for k in 1..4000 {
+        let at = 100_000 * k;
+        let wait = if k % 1000 == 0 { 90_000 } else { 1000 };
+        events.push(event(at, Queue, 1000 * k, 8, "R"));
+        events.push(event(at + 10, Issue, 1000 * k, 8, "R"));
+        if k % 20 == 0 {
+            let size = u32::from(k % 40 == 0);
+            let steps = [(20, GetRequest, 0), (30, Insert, 1), (40, Issue, 1), (900, Complete, size)];
+            events.extend(steps.map(|(after, action, sectors)| command(at + after, action, sectors)));
+        }
+        events.push(event(at + 10 + wait, Complete, 1000 * k, 8, "R"));
+    }
+    // One goes back to the queue, and one ends without having begun.
+    let back = [(1, Issue, 1), (2, Action::Requeue, 1), (3, Issue, 1), (4, Complete, 0), (5, Complete, 0)];
+    events.extend(back.map(|(after, action, sectors)| command(500_000_000 + after, action, sectors)));
+    let mut pairing = Pairing::new(PairingRule::Strict);
+    let mut ios = Vec::new();
+    push_all(&mut pairing, &events);
+    pairing.finish(&mut ios);
+    let counts = pairing.counts();
+    assert!(!pairing.is_lossy());
+    assert_eq!((counts.doubtful, counts.without_queueing, counts.orphans()), (0, 0, 1));
+    assert_eq!(responses(&ios).into_iter().flatten().max(), Some(90_010));
+    let commands: Vec<_> = ios.iter().filter(|io| io.kind == crate::Kind::Other).collect();
+    assert_eq!(commands.len(), 200);
+    assert!(commands[..199].iter().all(|io| io.response() == Some(Nanos(860))));
+    assert_eq!(times(commands[199]), (500_000_003, 500_000_003, 500_000_004));
+}
+
+/// One whose answer was lost is not answered by that of the next.
+#[test]
+fn a_lost_answer_of_a_command_is_not_made_up() {
+    let command = |time, action| {
+        let event = event(time, action, 0, 1, "R");
+        Event { marks: event.marks.with(Marks::PACKET), ..event }
+    };
+    let events = [command(1, Issue), command(1000, Issue), command(1010, Complete)];
+    let (ios, counts) = pair_what_is_left(certain(), &events);
+    assert_eq!((responses(&ios), counts.orphan_dispatches), (vec![Some(10)], 1));
 }

@@ -160,12 +160,22 @@ impl Queued {
     /// Of one that reaches beyond on either side, the rest stays; with `strict`, it must be known to be split. Of several of the
     /// extent those queued before `since` lost their dispatch.
     pub(super) fn take(&mut self, extent: Extent, since: Nanos, strict: bool) -> Taken {
-        let mut near = self.near(extent, strict);
         let (_, first, end, _) = extent;
+        // What waits for too long lost its dispatch, if others make up this one without it.
+        let mut waiting_since = since;
+        let mut near = self.near(extent, strict, since);
         let mut own = tiles(&near, first, end);
+        if own.is_none() && since > Nanos::ZERO {
+            waiting_since = Nanos::ZERO;
+            near = self.near(extent, strict, waiting_since);
+            own = tiles(&near, first, end);
+        } else if since > Nanos::ZERO {
+            self.drop_older(extent, since);
+        }
         if !self.owed.is_empty() {
             if own.is_none() && !self.owed.contains_key(&extent) && self.reclaim(extent) {
-                near = self.near(extent, strict);
+                waiting_since = Nanos::ZERO;
+                near = self.near(extent, strict, waiting_since);
                 own = tiles(&near, first, end);
             }
             if let Some(owed) = self.settle(extent, since, own.is_some()) {
@@ -178,7 +188,7 @@ impl Queued {
             None if strict && !near.is_empty() => return Taken::Misfit,
             None => near,
         };
-        let taken = self.remove(extent, &chosen);
+        let taken = self.remove(extent, &chosen, waiting_since);
         let [one] = taken[..] else { return Taken::Pieces(taken) };
         if alike <= 1 {
             return Taken::Pieces(taken);
@@ -217,8 +227,8 @@ impl Queued {
         true
     }
 
-    /// The pieces that have a part in an extent, in order of place and of queueing.
-    fn near(&self, (device, first, end, write): Extent, strict: bool) -> Vec<Near> {
+    /// The pieces that have a part in an extent and were queued since `since`, in order of place and of queueing.
+    fn near(&self, (device, first, end, write): Extent, strict: bool, since: Nanos) -> Vec<Near> {
         // One that begins before may reach in: it was split.
         let reach = (device, first.saturating_sub(self.longest))..(device, end);
         let all = self.pieces.range(reach).flat_map(|(&(_, start), pieces)| {
@@ -229,18 +239,30 @@ impl Queued {
         });
         let has_part = |(near, piece): &(Near, &Piece)| {
             let is_whole = near.start >= first && near.end <= end;
-            piece.write == write && near.end > first && (is_whole || piece.is_split || !strict)
+            let is_alike = piece.write == write && piece.queued >= since;
+            is_alike && near.end > first && (is_whole || piece.is_split || !strict)
         };
         all.filter(has_part).map(|(near, _)| near).collect()
     }
 
-    /// What is chosen of an extent; what reaches beyond it waits on.
-    fn remove(&mut self, (device, first, end, write): Extent, chosen: &[Near]) -> Vec<Piece> {
+    /// Gives up those of an extent that were queued before `since`.
+    fn drop_older(&mut self, (device, first, end, write): Extent, since: Nanos) {
+        let Some(pieces) = self.pieces.get_mut(&(device, first)) else { return };
+        let before = pieces.len();
+        pieces.retain(|piece| piece.queued >= since || (piece.end, piece.write) != (end, write));
+        self.lost += (before - pieces.len()) as u64;
+    }
+
+    /// What is chosen of an extent, of what was queued since `since`; what reaches beyond it waits on.
+    fn remove(&mut self, extent: Extent, chosen: &[Near], since: Nanos) -> Vec<Piece> {
+        let (device, first, end, write) = extent;
         let mut taken = Vec::with_capacity(chosen.len());
         let mut rest = None;
         for near in chosen {
             let Some(pieces) = self.pieces.get_mut(&(device, near.start)) else { continue };
-            let at = pieces.iter().position(|piece| piece.write == write && piece.end == near.end);
+            let at = pieces
+                .iter()
+                .position(|piece| piece.write == write && piece.end == near.end && piece.queued >= since);
             let Some(at) = at else { continue };
             let piece = if near.start < first {
                 let whole = pieces[at];

@@ -518,3 +518,52 @@ fn of_the_same_sectors_the_first_goes_first_once_such_are_seen_at_once() {
         [(10, 10, 19), (11, 11, 15), (30, 30, 35), (31, 31, 39)]
     );
 }
+
+/// The queueing at 1,000,000 lost its dispatch and its completion in a burst, of which nothing else tells.
+fn behind_a_lost_dispatch(extent: (u64, u32), then: &[Event]) -> (Vec<(u64, u64, u64)>, PairingCounts) {
+    let mut events = Vec::new();
+    for k in 0..500 {
+        let (at, sector) = (1000 * k, 10_000 + 100 * k);
+        events.push(event(at, Queue, sector, 8, "R"));
+        events.push(event(at + 10, Issue, sector, 8, "R"));
+        events.push(event(at + 910, Complete, sector, 8, "R"));
+    }
+    events.push(event(1_000_000, Queue, extent.0, extent.1, "R"));
+    events.extend_from_slice(then);
+    let (ios, counts) = pair(&events);
+    (ios[500..].iter().map(times).collect(), counts)
+}
+
+#[test]
+fn what_waits_far_longer_than_others_does_not_take_the_dispatch_of_a_later_one() {
+    let later = [1_002_000, 1_009_000].map(|at| {
+        [
+            event(at, Queue, 100, 8, "R"),
+            event(at + 10, Issue, 100, 8, "R"),
+            event(at + 900, Complete, 100, 8, "R"),
+        ]
+    });
+    let (ios, counts) = behind_a_lost_dispatch((100, 8), &later.concat());
+    assert_eq!(ios, [(1_002_000, 1_002_010, 1_002_900), (1_009_000, 1_009_010, 1_009_900)]);
+    assert_eq!((counts.orphan_queued, counts.doubtful), (1, 0));
+    // Both wait: they are dispatched in their order.
+    let soon = [event(1_000_005, Queue, 100, 8, "R"), event(1_000_012, Issue, 100, 8, "R")];
+    let ends = [event(1_000_015, Issue, 100, 8, "R"), event(1_000_800, Complete, 100, 8, "R")];
+    let (ios, _) = behind_a_lost_dispatch((100, 8), &[&soon[..], &ends].concat());
+    assert_eq!(ios[0].0, 1_000_005);
+}
+
+#[test]
+fn what_waits_far_longer_than_others_takes_no_part_in_a_merge_of_later_ones() {
+    let merged = [
+        event(1_002_000, Queue, 100, 8, "R"),
+        event(1_002_001, Queue, 108, 8, "R"),
+        event(1_002_002, BackMerge, 108, 8, "R"),
+        event(1_002_010, Issue, 100, 16, "R"),
+        event(1_002_900, Complete, 100, 16, "R"),
+    ];
+    for lost in [(100, 16), (108, 8), (100, 8)] {
+        let (ios, counts) = behind_a_lost_dispatch(lost, &merged);
+        assert_eq!((ios, counts.orphan_queued), (vec![(1_002_000, 1_002_010, 1_002_900)], 1), "{lost:?}");
+    }
+}

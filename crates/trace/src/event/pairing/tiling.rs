@@ -21,7 +21,11 @@ pub(super) fn tiles(near: &[Near], first: u64, end: u64) -> Option<Vec<Near>> {
     let reaches_in = near.partition_point(|piece| piece.start < first);
     for piece in near[reaches_in..].iter().chain(near) {
         if piece.start <= first || reached.contains_key(&piece.start) {
-            reached.entry(piece.end.min(end)).or_insert(*piece);
+            let held = reached.entry(piece.end.min(end)).or_insert(*piece);
+            // One that ends there goes before one that reaches beyond.
+            if held.end > end && piece.end == end {
+                *held = *piece;
+            }
         }
     }
     let (mut at, mut chosen) = (end, Vec::new());
@@ -75,6 +79,8 @@ mod tests {
             both.sort_unstable();
             assert_eq!(chosen(&both), Some(vec![(100, 116)]), "{split:?}");
         }
+        // Also before one that begins there, too, and was queued first.
+        assert_eq!(chosen(&[(100, 124), (100, 116)]), Some(vec![(100, 116)]));
         assert_eq!(chosen(&[(92, 108), (108, 124)]), Some(vec![(92, 108), (108, 124)]));
     }
 }
