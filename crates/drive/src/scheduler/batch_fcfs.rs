@@ -12,31 +12,14 @@ pub(super) struct BatchFcfs {
     size: usize,
     batch: Axis,
     later: BTreeMap<u64, (u64, Slot)>,
-    /// The batch that begins with this one is formed when it is taken: who only looks changes nothing.
-    first: Option<u64>,
+    /// The batch was formed for a choice, of which nothing has been taken yet.
+    is_new: bool,
 }
 
 impl BatchFcfs {
     /// Batches of `size` commands.
     pub(super) fn new(size: usize) -> Self {
-        Self { size, batch: Axis::default(), later: BTreeMap::new(), first: None }
-    }
-
-    /// The next batch.
-    fn form(&mut self) {
-        while self.batch.len() < self.size
-            && let Some((sequence, (at, slot))) = self.later.pop_first()
-        {
-            self.batch.insert(at, sequence, slot);
-        }
-    }
-
-    /// The first of the batch that would be formed now, behind `from` or the lowest.
-    fn first_of_next(&self, from: u64) -> Option<(u64, Slot)> {
-        let next = self.later.iter().take(self.size);
-        let (_, _, sequence, slot) =
-            next.map(|(&sequence, &(at, slot))| (at < from, at, sequence, slot)).min()?;
-        Some((sequence, slot))
+        Self { size, batch: Axis::default(), later: BTreeMap::new(), is_new: false }
     }
 }
 
@@ -46,9 +29,7 @@ impl Order for BatchFcfs {
     }
 
     fn remove(&mut self, waiting: &Waiting, at: u64) {
-        if self.first.take() == Some(waiting.sequence) && self.batch.len() == 0 {
-            self.form();
-        }
+        self.is_new = false;
         if self.later.remove(&waiting.sequence).is_none() {
             self.batch.remove(at, waiting.sequence);
         }
@@ -56,10 +37,23 @@ impl Order for BatchFcfs {
 
     fn choose(&mut self, choice: &Choice<'_>) -> Option<Pick> {
         if self.batch.len() == 0 {
-            let (sequence, slot) = self.first_of_next(choice.end())?;
-            self.first = Some(sequence);
-            return Some(Pick::of(slot));
+            self.is_new = true;
+            while self.batch.len() < self.size
+                && let Some((sequence, (at, slot))) = self.later.pop_first()
+            {
+                self.batch.insert(at, sequence, slot);
+            }
         }
         self.batch.upward(choice.end()).or_else(|| self.batch.lowest()).map(Point::pick)
+    }
+
+    fn refused(&mut self) {
+        while self.is_new
+            && let Some(Point { at, sequence, slot }) = self.batch.lowest()
+        {
+            self.batch.remove(at, sequence);
+            self.later.insert(sequence, (at, slot));
+        }
+        self.is_new = false;
     }
 }

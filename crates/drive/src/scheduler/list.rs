@@ -55,6 +55,9 @@ macro_rules! orders {
             fn decides_by(&self, choice: &Choice<'_>, pick: Pick) -> Nanos {
                 match self { $(Self::$kind(order) => order.decides_by(choice, pick)),+ }
             }
+            fn refused(&mut self) {
+                match self { $(Self::$kind(order) => order.refused()),+ }
+            }
             fn taken(&mut self, choice: &Choice<'_>, at: u64) {
                 match self { $(Self::$kind(order) => order.taken(choice, at)),+ }
             }

@@ -79,6 +79,9 @@ pub(super) trait Order {
         choice.now
     }
 
+    /// What it chose last is not taken: all is as before the choice.
+    fn refused(&mut self) {}
+
     /// The one at `at` was taken, whoever chose it.
     fn taken(&mut self, _choice: &Choice<'_>, _at: u64) {}
 }

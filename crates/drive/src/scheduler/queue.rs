@@ -343,6 +343,8 @@ impl Queue {
             older.or_else(cached).map_or(pick, Pick::of)
         };
         if !wanted(&self.slots[slot]) {
+            let command = self.slots[slot].command;
+            self.order_of(&command).refused();
             return None;
         }
         let at = self.at(&self.slots[slot]);

@@ -46,24 +46,21 @@ fn a_command_that_waits_ends_when_its_time_is_up() {
     }
 }
 
-/// An ordered command lets none that came after it be chosen, until its time is up.
+/// An ordered command lets none that came after it be chosen, until its time is up at 9.6 ms. The first read ends at 13.0 ms, sixty
+/// sectors behind the index; then the others come by, 5 the last of them.
 #[test]
 fn what_waits_behind_an_ordered_command_enters_when_that_ends() {
     let descriptor = "{ inactive_ms = 2.0, inactive_policy = \"abort\" }";
     let mut barrier = limited(1, 70);
     barrier.flags = barrier.flags.with(RequestFlags::ORDERED);
-    // The arm is at work until 35 ms; then the sectors of the last come first.
-    let others: Vec<_> = [(0, 3_000), (2, 3_090), (3, 3_060), (4, 3_030)]
-        .map(|(id, lba)| (ms(0.2 * id as f64), command(id, Op::Read, lba, 1)))
-        .into();
-    let mut all = others.clone();
-    all.insert(1, (ms(0.1), barrier));
-    let order = |mut outcomes: Vec<Outcome>| {
-        outcomes.retain(|outcome| outcome.id != 1);
-        outcomes.sort_by_key(|outcome| outcome.finish);
-        outcomes.iter().map(|outcome| (outcome.id, outcome.finish)).collect::<Vec<_>>()
-    };
-    assert_eq!(order(run(descriptor, &all)), order(run(descriptor, &others)));
+    let read = |at: f64, id, lba| (ms(at), command(id, Op::Read, lba, 1));
+    let first = (ms(0.0), command(0, Op::Read, 3_000, 60));
+    let others = [read(7.7, 2, 3_075), read(7.8, 3, 3_078), read(7.9, 4, 3_070)];
+    let arrivals = [&[first, read(7.5, 5, 3_085), (ms(7.6), barrier)], &others[..]].concat();
+    let mut done = run(descriptor, &arrivals);
+    done.retain(|outcome| outcome.ended.is_none());
+    done.sort_by_key(|outcome| outcome.finish);
+    assert_eq!(done.iter().map(|outcome| outcome.id).collect::<Vec<_>>(), [0, 4, 2, 3, 5]);
 }
 
 /// A command that the drive has begun with before its limit is served.

@@ -5,7 +5,7 @@ use headstack_drive::command::{Command, Outcome};
 use headstack_units::{Nanos, Op, RequestFlags};
 use proptest::prelude::*;
 
-const SCHEDULERS: [&str; 6] = ["fcfs", "c-look", "batch-fcfs(3)", "sptf", "aspctf(0.03)", "ncq"];
+const SCHEDULERS: [&str; 6] = ["fcfs", "c-look", "batch-fcfs(3 commands)", "sptf", "aspctf(0.03)", "ncq"];
 
 /// 50 sectors are 5 ms of the media and 0.05 ms of the bus.
 fn served(scheduler: &str, buffer: &str, commands: &[(Nanos, Command)]) -> Vec<Outcome> {
