@@ -15,6 +15,7 @@ VAGUE = 100
 """An interval that ends at so many times its beginning says nothing."""
 LARGEST = 1000
 HALF = 0.5
+MANY_MS = 1000
 NAMES = 8
 """So many devices are named; of more it is said how many."""
 _STOPS = {
@@ -175,7 +176,7 @@ def _in_phases(phases: InPhases | None) -> str:
     """What others' reads take in all in the phases of a process, and whether it is the process that makes them slow."""
     if not phases:
         return "."
-    whole = f" beside as many requests. In all they take {_plain(phases)}: {_interval(phases['whole'])} as long."
+    whole = f", beside as many requests. In all they take {_plain(phases)}: {_interval(phases['whole'])} as long."
     if phases["share_of_queue"] >= HALF:
         whole += f" {100 * phases['share_of_queue']:.0f} % of the requests that they find outstanding in its phases are its own."
     if phases["only_time"] and phases["beside"]:
@@ -187,7 +188,11 @@ def _in_phases(phases: InPhases | None) -> str:
 
 
 def _plain(phases: InPhases) -> str:
-    return f"{phases['inside_ms']:.3g} ms in the geometric mean in its phases and {phases['outside_ms']:.3g} ms outside them"
+    return f"{_ms(phases['inside_ms'])} in the geometric mean in its phases and {_ms(phases['outside_ms'])} outside them"
+
+
+def _ms(ms: float) -> str:
+    return f"{ms:,.0f} ms" if ms >= MANY_MS else f"{ms:.3g} ms"
 
 
 def _interval(ratio: Ratio) -> str:

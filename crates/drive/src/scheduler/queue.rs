@@ -513,7 +513,7 @@ impl Queue {
         let Last { op, flags, end, joined, .. } = self.last;
         let slot = by_address.of(op).range((end, 0)..=(end, u64::MAX)).next().map(|(_, &slot)| slot)?;
         let sectors = joined + u64::from(self.slots[slot].command.sectors);
-        if joined == 0 || sectors == joined {
+        if sectors == joined {
             // A flush has no sectors.
             return None;
         }
