@@ -319,10 +319,10 @@ def test_a_measurement_goes_to_another_process_and_back() -> None:
     [
         ("hp-97560", 5, {}, "5 is neither a workload nor a trace"),
         (5, "unix-like", {}, "5 is not a system"),
-        ("hp-97560", "unix-like", {"requests": True}, "`requests` cannot be True"),
-        ("hp-97560", "unix-like", {"requests": 2.5}, "`requests` cannot be 2.5"),
-        ("hp-97560", "unix-like", {"seed": "1"}, "`seed` cannot be '1'"),
-        ("hp-97560", "unix-like", {"warmup_s": "x"}, "`warmup_s` cannot be 'x'"),
+        ("hp-97560", "unix-like", {"requests": True}, "does not take `requests=True`"),
+        ("hp-97560", "unix-like", {"requests": 2.5}, "does not take `requests=2.5`"),
+        ("hp-97560", "unix-like", {"seed": "1"}, "does not take `seed='1'`"),
+        ("hp-97560", "unix-like", {"warmup_s": "x"}, "does not take `warmup_s='x'`"),
     ],
 )
 def test_arguments_of_another_kind_are_refused(system: Any, requests: Any, options: Any, said: str) -> None:

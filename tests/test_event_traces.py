@@ -411,8 +411,9 @@ def test_what_a_format_does_not_hold_is_told(events: Path, tmp_path: Path) -> No
 
 
 def test_matching_chooses_by_process_and_direction(events: Path) -> None:
-    for choice in (("--process", "dd"), ("--op", "write")):
-        assert headstack("trace", "match", events, *choice, "--json").json()["pairs"] == 1
+    # The flush is written, too.
+    for choice, pairs in (("--process", "dd"), 1), (("--op", "write"), 2):
+        assert headstack("trace", "match", events, *choice, "--json").json()["pairs"] == pairs
     assert "are of what --op and --process choose" in headstack("trace", "match", events, "--op", "read").out
 
 
@@ -503,7 +504,7 @@ def test_text_that_comes_twice_is_told_and_read_once(tmp_path: Path) -> None:
     about = headstack("trace", "analyze", tmp_path / "t", "--json").json()
     assert about["requests"] == 300
     assert about["loss"]["set_back_events"] == pytest.approx(once, abs=2)
-    assert "was set back" in " ".join(headstack("trace", "analyze", tmp_path / "t").err.split())
+    assert "was set back" in " ".join(headstack("trace", "analyze", tmp_path / "t").out.split())
 
 
 def test_a_latency_log_without_offsets_says_so(tmp_path: Path) -> None:
@@ -542,5 +543,5 @@ def test_what_the_tracer_says_of_losses_is_told_as_its_word(tmp_path: Path) -> N
         for after, name, size in ((0, "issue", "4096 "), (0.001, "complete", ""))
     ]
     (tmp_path / "t").write_text("\n".join([*lines[:20], "CPU:0 [LOST 17 EVENTS]", *lines[20:]]) + "\n")
-    said = " ".join(headstack("trace", "analyze", tmp_path / "t").err.split())
+    said = " ".join(headstack("trace", "analyze", tmp_path / "t").out.split())
     assert "17 events as the tracer says" in said

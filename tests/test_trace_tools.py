@@ -365,7 +365,8 @@ def in_phases(path: Path, works: str) -> str:
 def test_who_fills_the_queue_is_named_with_all_that_it_does(tmp_path: Path) -> None:
     said = in_phases(tmp_path / "queue.parquet", "queue")
     assert re.search(
-        r"p7 fills the queue: when it is at work, in (9|10) phases, others' reads take [\d.]+ ms in the geometric mean", said
+        r"p7 fills the queue: when it is at work, in (9|10) phases, others' reads take [\d.]+ ms in the geometric mean",
+        said,
     )
     assert " ms outside them: " in said
     assert "% are its own; outside its phases they find " in said
