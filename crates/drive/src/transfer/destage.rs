@@ -40,21 +40,16 @@ fn next_start(write_back: &WriteBack, parts: &mut Parts) -> Option<Nanos> {
     Some(ready.max(pressing.min(parts.history.quiet_since() + write_back.idle)))
 }
 
-/// Buffered writes above the high-water mark, or of which one has waited too long: one piece goes before a read that needs the arm, if
-/// none has since the last command that did.
+/// Buffered writes above the high-water mark: one piece goes before a read that needs the arm, if none has since the last command
+/// that did.
 #[inline]
 pub(super) fn give_buffer_its_share(model: &DriveModel, parts: &mut Parts, at: Nanos) {
     if let Some(write_back) = &model.write_back
+        && parts.buffer.dirty.drains(write_back.high, write_back.low)
         && parts.mechanism.last_work() != Work::Destage
-        && (parts.buffer.dirty.drains(write_back.high, write_back.low) || is_too_old(write_back, parts, at))
     {
         destage_one(model, parts, at);
     }
-}
-
-/// Whether what has waited longest has waited for longer than the cache is to hold it.
-fn is_too_old(write_back: &WriteBack, parts: &mut Parts, at: Nanos) -> bool {
-    parts.buffer.dirty.oldest().is_some_and(|oldest| oldest.saturating_add(write_back.age_limit) <= at)
 }
 
 /// The same where a scheduler is about to choose at `at` by where the arm is, among them reads that need it: the piece goes first, so

@@ -220,29 +220,6 @@ fn what_waited_too_long_has_its_turn() {
 }
 
 #[test]
-fn what_waited_too_long_goes_although_the_queue_never_leaves_the_arm_free() {
-    // Twenty writes, and from then on always some reads that need the arm.
-    for scheduler in ["fcfs", "sptf", "satf", "aspctf(0.03)", "ncq"] {
-        let extra = format!(
-            "{FAST_BUS}\ncontroller = {{ queue_depth = 32, scheduler = \"{scheduler}\" }}\n\
-             write_policy.write-back = {{ size_kib = 100.0, age_limit_ms = 1000.0, idle_before_destage_ms = 10.0 }}"
-        );
-        let mut drive = Drive::new(Arc::new(DriveModel::new(&plain(&extra)).unwrap()), 1);
-        let bus = drive.model().bus();
-        let writes = (0..20).map(|id| (Nanos(id), command(id, Op::Write, 1000 + 1900 * id, 1)));
-        let reads = (20..400)
-            .zip(scatter(5))
-            .map(|(id, x)| (ms(5.0 * (id - 19) as f64), command(id, Op::Read, x % 40_000, 1)));
-        let arrivals: Vec<_> = writes.chain(reads).collect();
-        let (_, background) = run_events(&mut drive, &bus, &arrivals);
-        let last = background.iter().map(|work| work.start).max();
-        // The queue is never empty before 1.9 s; one piece goes before each read of some 10 ms.
-        assert_eq!(background.len(), 20, "{scheduler}");
-        assert!(last.is_some_and(|last| last < ms(1000.0 + 20.0 * 40.0)), "{scheduler}: {last:?}");
-    }
-}
-
-#[test]
 fn the_cache_keeps_track_of_so_many_runs() {
     let mut drive = buffered("size_kib = 1000.0, runs = 4");
     let bus = drive.model().bus();
