@@ -47,9 +47,9 @@ def found(measured: Path) -> headstack.Calibration:
 
 
 def test_parameters_are_a_list(tmp_path: Path) -> None:
-    with pytest.raises(headstack.InputError, match="`parameters` is a string") as refusal:
+    with pytest.raises(headstack.InputError, match="does not take `parameters='mechanics'`") as refusal:
         headstack.calibrate("hp-97560", tmp_path / "any.trace", parameters="mechanics")
-    assert refusal.value.hint == "give parameters=['mechanics']"
+    assert refusal.value.hint == "parameters: a list, each of it a text"
 
 
 def test_it_finds_what_was_altered(found: headstack.Calibration) -> None:

@@ -38,7 +38,7 @@ def test_sizes_are_written_in_full() -> None:
     points = [{"mode": "write", "record_kib": 1_048_576, "file_mb": 2_000_000, "mb_per_s": 35.0, "is_cached": False}]
     grid = {"record_kib": [0.5, 1_048_576], "file_mb": [2_000_000]}
     streams = {"grid": grid, "points": points}
-    assert stream_columns(streams) == ["record", "2,000,000"]
+    assert stream_columns(streams) == ["record (KiB)", "2,000,000 MB"]
     assert [row[0] for row in stream_rows(streams, "write")] == ["0.5", "1,048,576"]
 
 

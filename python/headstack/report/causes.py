@@ -188,7 +188,9 @@ def _in_phases(phases: InPhases | None) -> str:
 
 
 def _plain(phases: InPhases) -> str:
-    return f"{_ms(phases['inside_ms'])} in the geometric mean in its phases and {_ms(phases['outside_ms'])} outside them"
+    return (
+        f"{_ms(phases['inside_ms'])} in the geometric mean in its phases and {_ms(phases['outside_ms'])} outside them"
+    )
 
 
 def _ms(ms: float) -> str:
