@@ -32,10 +32,9 @@ impl Filter {
     /// Whether an I/O's process and direction are chosen.
     pub(crate) fn takes_io(&self, io: &Io) -> bool {
         let op = match io.kind {
-            Kind::Data => io.request.op,
             Kind::Flush | Kind::Discard => Op::Write,
             Kind::Other if self.op.is_some() => return false,
-            Kind::Other => io.request.op,
+            Kind::Data | Kind::Other => io.request.op,
         };
         self.takes_asked(io.pid, op)
     }
