@@ -667,7 +667,7 @@ mod tests {
     fn blkparse_numbers_each_device_by_itself() {
         let directory = tempfile::tempdir().unwrap();
         let mut requests = holdable(false);
-        requests.iter_mut().zip(0..).for_each(|(request, k)| request.device = 8 << 20 | 16 * (k % 7 % 3));
+        requests.iter_mut().zip(0..).for_each(|(request, k)| request.device = (8 << 20) | (16 * (k % 7 % 3)));
         let path = directory.path().join("b");
         convert(&mut InMemory::new(requests), 512, &path, OutputFormat::Other("blkparse")).unwrap();
         let mut reader = crate::event::open_events(&path, &OpenOptions::default()).unwrap();
