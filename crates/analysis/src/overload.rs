@@ -94,7 +94,7 @@ pub(crate) struct Stretches {
     lasted: Nanos,
     /// Something is outstanding.
     busy: Nanos,
-    long: u64,
+    count: u64,
     parts: Vec<Sum>,
     part: Sum,
     length: u64,
@@ -150,7 +150,7 @@ impl Stretches {
         if self.current.requests >= LONG {
             self.long.add(&self.current);
             self.lasted = self.lasted.saturating_add(lasted);
-            self.long += 1;
+            self.count += 1;
         }
         self.current.requests = 0;
         self.current.most = 0;
@@ -168,7 +168,7 @@ impl Stretches {
             && long.longest_gap.as_s() <= ONE_REQUEST * lasted
             && long.longer_in_long_queue() >= TIMES;
         is_one.then(|| Overload {
-            stretches: self.long,
+            stretches: self.count,
             busy: self.busy,
             span,
             most: long.most,
