@@ -437,7 +437,7 @@ fn a_stream_at_the_hub_is_not_slow_for_the_zone_it_lies_in() {
                 finder.push(&Io::new(Request { finish: at + Nanos::from_ms(ms), ..request }), |pid| {
                     pid.to_string()
                 });
-                at = at + Nanos::from_ms(ms + 5.0);
+                at += Nanos::from_ms(ms + 5.0);
             }
             of(&finder.finish(|device| device.to_string()), "slow-region").next().is_some()
         });
