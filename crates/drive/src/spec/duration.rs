@@ -68,6 +68,9 @@ impl DurationLimitSpec {
     }
 }
 
+/// One of the times of a descriptor.
+type Time = fn(&DurationLimitSpec) -> Option<f64>;
+
 /// What is wrong with the limits of a drive.
 pub(super) fn check(spec: &DriveSpec, findings: &mut Findings) {
     let controller = &spec.controller;
@@ -88,7 +91,7 @@ pub(super) fn check(spec: &DriveSpec, findings: &mut Findings) {
     for (index, limit) in limits.iter().enumerate() {
         let path = format!("{all}.{index}");
         check_one(spec, index, limit, &path, findings);
-        let times: [(&str, fn(&DurationLimitSpec) -> Option<f64>); 3] = [
+        let times: [(&str, Time); 3] = [
             ("limit_ms", |limit| limit.limit_ms),
             ("inactive_ms", |limit| limit.inactive_ms),
             ("active_ms", |limit| limit.active_ms),
