@@ -32,6 +32,14 @@ def test_an_unknown_scheduler_lists_the_known() -> None:
     assert "c-look" in refused("simulate", *SHORT, "--scheduler", "clook")
 
 
+def test_marks_for_a_limit_that_a_drive_lacks_do_nothing() -> None:
+    """The example asks for a limit to be set: without one it ran as if nothing were marked, and nobody said so."""
+    run = ("simulate", "nearline-22tb", "--workload", "examples/cdl-mix.toml", "--requests", "200", "--json")
+    said = " ".join(headstack(*run).err.split())
+    assert "marks requests for duration limit 1, which nearline-22tb does not have" in said
+    assert "duration limit" not in headstack(*run, "--set", "drive.*.controller.duration_limit_ms=50").err
+
+
 def test_a_drive_that_takes_one_command_has_no_choice() -> None:
     alone = headstack("simulate", *SHORT, "--scheduler", "drive:sptf", "--json")
     assert "nothing to choose from" in alone.err

@@ -116,11 +116,16 @@ impl Dirty {
         })
     }
 
-    /// Whether all of `start..end` is held. Few commands find anything dirty: the search is not to be put where they pass.
-    #[inline(never)]
+    /// Whether all of `start..end` is held.
+    #[inline]
     pub(crate) fn covers(&self, start: u64, end: u64) -> bool {
-        let is_held = || self.runs.range(..=start).next_back().is_some_and(|(_, run)| end <= run.end);
-        !self.is_empty() && (start >= end || is_held())
+        !self.is_empty() && (start >= end || self.holds(start, end))
+    }
+
+    /// Few commands find anything dirty: the search is not to be put where they pass.
+    #[inline(never)]
+    fn holds(&self, start: u64, end: u64) -> bool {
+        self.runs.range(..=start).next_back().is_some_and(|(_, run)| end <= run.end)
     }
 
     /// Whether `start..end` would be a run of its own.

@@ -159,9 +159,7 @@ impl Buffer {
     /// Whether all of `lba..end` is written data that are not on the media yet.
     #[inline]
     fn is_unwritten(&self, lba: u64, end: u64) -> bool {
-        (!self.dirty.is_empty() && self.dirty.covers(lba, end))
-            || self.early.cover(lba, end)
-            || self.destaging.cover(lba, end)
+        self.dirty.covers(lba, end) || self.early.cover(lba, end) || self.destaging.cover(lba, end)
     }
 
     /// Whether any of a read may be in the buffer, or come there by itself.

@@ -390,12 +390,7 @@ impl Queue {
         if let Some(index) = self.heads.iter().position(|waiting| waiting.command.id == id) {
             return Some(self.heads.remove(index));
         }
-        if let Some(waiting) = self.alone.take_if(|waiting| waiting.command.id == id) {
-            let (last, stream) = (self.last, self.stream);
-            self.leave(waiting);
-            (self.last, self.stream) = (last, stream);
-            return Some(waiting);
-        }
+        self.put_in_order();
         if let Some(slot) = self.slots.position(|waiting| waiting.command.id == id) {
             return Some(self.take_unchosen(slot));
         }

@@ -4,6 +4,7 @@ mod always;
 mod any;
 mod arms;
 mod aside;
+mod choices;
 #[path = "../common/mod.rs"]
 mod common;
 mod controller;
