@@ -129,7 +129,9 @@ def measure(
             "measure needs a device", "name a disk, a file or `sim:SYSTEM`; `--from F.parquet` reads a record"
         )
     if device in library_drives() and not Path(device).exists():
-        raise InputError(f"`{device}` is neither a disk nor a file", f"did you mean `sim:{device}`, the simulated drive?")
+        raise InputError(
+            f"`{device}` is neither a disk nor a file", f"did you mean `sim:{device}`, the simulated drive?"
+        )
     if device in _probe_names() and not Path(device).exists():
         raise InputError(f"`{device}` is a probe: the device comes before it",
                          f"`headstack measure {probes[0] if probes else 'DEVICE'} {device}`")  # fmt: skip
