@@ -166,6 +166,17 @@ def test_numbers_and_lists_of_other_libraries_are_taken() -> None:
     assert headstack.simulate("hp-97560", "unix-like", requests=five).summary["requests"] == 5
 
 
+def test_who_only_walks_along_takes_the_keys_of_a_dictionary() -> None:
+    """The measured rates of a table stand by cell."""
+    from headstack import stream
+
+    model = stream.model("hp-97560")
+    measured = {(1.0, 64.0): 3.2, (2.0, 64.0): 3.1}
+    assert stream.throughputs(model, "read", measured, repeats=1).keys() == measured.keys()
+    with pytest.raises(InputError, match="cells"):
+        stream.throughputs(model, "read", {"large": 3.2}, repeats=1)  # type: ignore[dict-item]  # pyright: ignore[reportArgumentType]
+
+
 def test_a_misspelt_override_gets_the_key_that_was_meant() -> None:
     for key, meant in (
         ("rotaton_rpm", "rotation_rpm"),

@@ -109,13 +109,7 @@ def _fits(value: object, kind: object) -> bool:
     if kind is Path:
         return isinstance(value, os.PathLike)
     if (origin or kind) in (Sequence, Iterable, list):
-        if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Iterable):
-            return False
-        return (
-            not parts
-            or not isinstance(value, (list, tuple, set, frozenset))
-            or all(_fits(each, parts[0]) for each in value)
-        )
+        return _is_list(value, origin or kind, parts)
     if origin is tuple:
         return isinstance(value, (tuple, list)) and len(value) == len(parts) and all(map(_fits, value, parts))
     if (origin or kind) is Mapping:
@@ -124,6 +118,17 @@ def _fits(value: object, kind: object) -> bool:
         return callable(value)
     plain = origin or kind
     return isinstance(value, plain) if isinstance(plain, type) else True
+
+
+def _is_list(value: object, kind: object, parts: tuple[object, ...]) -> bool:
+    if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
+        return False
+    # A dictionary gives its keys to who only walks along them; a list it is not.
+    if isinstance(value, Mapping) and kind is not Iterable:
+        return False
+    # What can be walked along once is left whole.
+    repeats = isinstance(value, (list, tuple, set, frozenset, Mapping))
+    return not (parts and repeats) or all(_fits(each, parts[0]) for each in value)
 
 
 def _words(kind: object) -> str:
