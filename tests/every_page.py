@@ -14,6 +14,7 @@ from headstack.report.comparison import comparison_page
 from headstack.report.cost import cost_page
 from headstack.report.curves import lines
 from headstack.report.explanation import explanation_page
+from headstack.report.exploration import exploration_page
 from headstack.report.measurement import measurement_page
 from headstack.report.page import Section
 from headstack.report.run import run_page
@@ -94,9 +95,7 @@ def every_page(folder: Path) -> dict[str, str]:
     return {
         "run": run_page(run).html(),
         "sweep": sweep_page(headstack.sweep(grid, folder / "swept").compare()).html(),
-        "exploration": sweep_page(
-            explored.comparison, answer=explored.answer(), rebuild_hours=explored.rebuild_hours
-        ).html(),
+        "exploration": exploration_page(explored).html(),
         "explanation": explanation_page(headstack.explain_completion("hp-97560", rows, 1500)).html(),
         "validation": validation_page(headstack.validate("hp-97560", rows, ladder=True)).html(),
         "comparison": comparison_page(headstack.compare([rows, folder / "b.parquet"])).html(),

@@ -17,7 +17,7 @@ from conftest import refused
 from headstack.comparison import Limit, resampling
 from headstack.comparison.result import Metric, _words
 from headstack.errors import InputError
-from headstack.report.comparison import cells
+from headstack.report.comparison import _detail, cells
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -310,7 +310,18 @@ def test_the_page_of_a_comparison(runs: Path, tmp_path: Path) -> None:
     assert page.count('<div class="chart"') == 2
     assert '<p class="answer">From a to faster' in page
     assert "95 % of the change" in page
+    assert "3 runs compared by response time: 3,000 requests each" in page
+    # Columns by name: "first" beside "other against a" would leave open which of the two it is.
+    assert re.search(r"<th[^>]*>a</th>\s*<th[^>]*>faster</th>", page)
+    assert "<th>first" not in page
     assert found._repr_html_().startswith("<p>From a")
+
+
+def test_a_tile_says_what_may_be_chance() -> None:
+    """The sentence said so, and the tile beside it did not."""
+    for interval, words in (((-5.0, 1.0), ", may be chance"), ((-5.0, -1.0), ""), (None, "")):
+        assert _detail(Metric(30.0, 28.5, "ms", interval)) == f"30.000 to 28.500 ms{words}"
+    assert _detail(Metric(19, 12, "", None)) == "19 to 12"
 
 
 def test_sentences_agree_with_plurals() -> None:

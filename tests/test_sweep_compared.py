@@ -112,8 +112,8 @@ def test_a_point_that_does_not_keep_up_wins_nothing(tmp_path: Path) -> None:
 def test_what_costs_the_same_is_not_called_chance(swept: Path) -> None:
     """One model at three speeds: the price is the same, whatever the seed."""
     answer = headstack.Sweep(swept).compare().answer()
-    dollars = next(sentence for sentence in answer.split(". ") if "dollars" in sentence)
-    assert dollars == "All of them cost the same: 300 dollars."
+    price = next(sentence for sentence in answer.split(". ") if "USD" in sentence)
+    assert price == "All of them cost the same: 300 USD."
 
 
 def test_points_under_one_load_are_weighed_together(tmp_path: Path) -> None:
@@ -147,7 +147,7 @@ def test_the_page_shows_fronts_and_all_points(swept: Path, tmp_path: Path) -> No
     page = tmp_path / "sweep.html"
     assert run_cli("compare", swept, "--report", page).code == 0
     text = page.read_text()
-    for part in ("Speeds and loads", "p99 against watts", "p99 against dollars", "All points", "data (CSV)"):
+    for part in ("Speeds and loads", "p99 against watts", "p99 against price", "All points", "data (CSV)"):
         assert part in text
     assert len(text) < 5_000_000
     assert os.environ.get("HOME", "/nowhere") + "/" not in text.replace(str(page), "").split("To cite")[0]

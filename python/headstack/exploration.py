@@ -1,4 +1,4 @@
-"""`explore`: which of the systems one could buy holds the load of a trace, at which 99th percentile, watts and dollars."""
+"""`explore`: which of the systems one could buy holds the load of a trace, at which 99th percentile, watts and price."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def explore(
     threads: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Exploration:
-    """Run a trace on every system that candidates can make, and weigh its 99th percentile against watts, dollars and rebuilding.
+    """Run a trace on every system that candidates can make, and weigh its 99th percentile against watts, price and rebuilding.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ class Exploration:
         return f"{first} {second} The quickest is {quickest.label}: {self._words(quickest)}."
 
     def _words(self, point: PointResult) -> str:
-        costs = [(P99, "p99 {} ms"), (WATTS, "{} W"), (USD, "{} dollars")]
+        costs = [(P99, "p99 {} ms"), (WATTS, "{} W"), (USD, "{} USD")]
         known = [(text, value) for metric, text in costs if (value := _known(point, metric)) is not None]
         if (hours := self.rebuild_hours.get(point.point.number)) is not None:
             known.append(("rebuilt in {} h", hours))
@@ -179,10 +179,10 @@ class Exploration:
         }
 
     def report(self, path: str | Path) -> None:
-        """Write the page: the answer, Pareto fronts, distributions, phases, all candidates."""
-        from headstack.report.sweep import sweep_page
+        """Write the page: the answer, Pareto fronts, all candidates, distributions, phases."""
+        from headstack.report.exploration import exploration_page
 
-        sweep_page(self.comparison, answer=self.answer(), rebuild_hours=self.rebuild_hours).write(Path(path))
+        exploration_page(self).write(Path(path))
 
 
 def _known(point: PointResult, metric: str) -> float | None:

@@ -93,7 +93,7 @@ def _show_files(found: Comparison) -> None:
             COLUMNS,
             [cells(each.label(name), metric) for name, metric in each.metrics.items()],
             text_columns=(0, 3, 6, 7),
-            caption=_keys(each),
+            caption="; ".join(filter(None, [f"first: {found.sources[0].name}; second: {each.name}", _keys(each)])),
         )
 
 

@@ -39,7 +39,7 @@ def explore(
     report: Annotated[Path | None, Parameter(group=OUTPUT, help="HTML page of the candidates.")] = None,
     json: Json = False,
 ) -> int:
-    """Run a trace on candidate systems, and weigh p99, watts and dollars: which of them holds the load.
+    """Run a trace on candidate systems, and weigh p99, watts and price: which of them holds the load.
 
     Exit code 1: some candidates could not be run; they are listed.
     """
@@ -94,7 +94,7 @@ def _show(found: Exploration) -> None:
             ),
             "yes" if each["holds"] else "no",
             ", ".join(
-                f"p99 and {'dollars' if metric == USD else 'watts'}"
+                f"p99 and {'price' if metric == USD else 'watts'}"
                 for metric, is_on in each["on_front"].items()
                 if is_on
             )
@@ -104,7 +104,7 @@ def _show(found: Exploration) -> None:
     ]
     output.table(
         found.comparison.sweep.definition.summary,
-        [*axes, "p99 (ms)", "mean (ms)", "watts", "dollars", "rebuild (h)", "holds the load", "on the front of"],
+        [*axes, "p99 (ms)", "mean (ms)", "watts", "price (USD)", "rebuild (h)", "holds the load", "on the front of"],
         rows,
         text_columns=(*range(len(axes)), len(axes) + 5, len(axes) + 6),
     )

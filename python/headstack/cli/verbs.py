@@ -33,7 +33,7 @@ VERBS: dict[str, tuple[str, str]] = {
     ),
     "explore": (
         "headstack.cli.explore:explore",
-        "Run a trace on candidate systems, and see which holds the load, at which p99, watts and dollars.",
+        "Run a trace on candidate systems, and see which holds the load, at which p99, watts and price.",
     ),
     "cost": (
         "headstack.cli.cost:cost",

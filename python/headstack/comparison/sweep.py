@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 P99, WATTS = "response_ms.p99", "power.average_w"
 CHANGES = 2
 """Of so many metrics the table of all points shows the change."""
-FRONTS = ((WATTS, "watts"), (metrics.USD, "dollars"))
+FRONTS = ((WATTS, "watts"), (metrics.USD, "price"))
 """What is weighed against the 99th percentile of the response."""
 
 
@@ -118,7 +118,7 @@ class SweepComparison:
 
     @cached_property
     def fronts(self) -> list[Front]:
-        """The Pareto fronts of the 99th percentile against watts and dollars, where these are known."""
+        """The Pareto fronts of the 99th percentile against watts and price, where these are known."""
         found = [Front(metric, word, [_front(points, metric) for points in self.loads]) for metric, word in FRONTS]
         return [front for front in found if front.points]
 
@@ -143,7 +143,9 @@ class SweepComparison:
             ends = " to ".join(dict.fromkeys(cells.figure(end) for end in (min(known), max(known))))
             return f"Each of the {len(self.loads)} loads has one point, and none to compare it with; their p99 is {ends} ms."
         sentences = [self._best(P99, "p99", " ms")]
-        sentences += [self._best(front.metric, front.word, "") for front in self.fronts]
+        sentences += [
+            self._best(front.metric, front.word, " USD" if front.metric == metrics.USD else "") for front in self.fronts
+        ]
         if behind:
             sentences.append(f"{behind} of {len(self.points)} points do not keep up with their load, and are left out.")
         return " ".join(filter(None, sentences))
@@ -161,15 +163,15 @@ class SweepComparison:
         prices = {cost for load in known for _, cost in load}
         count, total = sum(map(len, known)), sum(map(len, costs))
         if metric == metrics.USD and len(prices) == 1 and count == total:
-            return f"All of them cost the same: {cells.figure(prices.pop())} dollars."
-        least = "lowest" if metric == P99 else "fewest"
+            return f"All of them cost the same: {cells.figure(prices.pop())} USD."
+        least = "fewest" if metric == WATTS else "lowest"
         if count < total:
-            word += f" of the {count} of {total} points whose {word} are known"
+            word += f" of the {count} of {total} points whose {word} {_is(metric)} known"
         if len(known) > 1:
             return self._wins(f"{least} {word}", metric, known)
         point = _winner(known[0])
         aside = "" if metric == P99 else f"; their p99 is {cells.cell(point.estimate(P99))} ms"
-        verb = "is that of" if metric == P99 else "are those of"
+        verb = "are those of" if metric == WATTS else "is that of"
         cost = f"{cells.cell(point.estimate(metric))}{unit}"
         rivals = _rivals(point, known[0], metric)
         near = "; another is so near that it may be chance" if any(rivals) else ""
@@ -178,7 +180,7 @@ class SweepComparison:
     def _uncompared(self, metric: str, word: str, kept: int, known: list[list[tuple[PointResult, float]]]) -> str:
         """What is said of a cost that no two points under a load tell."""
         if kept > len(known):
-            return f"Nothing is compared by {word}, which are known of {len(known)} of {kept} points."
+            return f"Nothing is compared by {word}, which {_is(metric)} known of {len(known)} of {kept} points."
         if len(self.loads) > 1:
             return ""
         point, cost = known[0][0][0], cells.cell(known[0][0][0].estimate(metric))
@@ -294,7 +296,13 @@ def _ties(metric: str, ties: Sequence[object], where: str) -> str:
     """That others cost the same, if there are some."""
     if not ties:
         return ""
-    return f"; {where}another has " + ("the same" if metric == P99 else "as few, and no shorter p99")
+    same = {P99: "the same", WATTS: "as few, and no shorter p99"}.get(metric, "the same, and no shorter p99")
+    return f"; {where}another has {same}"
+
+
+def _is(metric: str) -> str:
+    """Watts are many, a price is one."""
+    return "are" if metric == WATTS else "is"
 
 
 def _mean(point: PointResult, metric: str) -> float | None:

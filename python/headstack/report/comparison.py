@@ -23,32 +23,39 @@ def comparison_page(comparison: Comparison) -> Page:
     sections = [] if comparison.sources[0].times is None else [_distributions(comparison)]
     for each in comparison.differences:
         if each.paired is not None:
-            sections.append(_paired(each, comparison.time))
+            sections.append(_paired(first, each, comparison.time))
         text = "" if each.demerit_ms is None else (
             f"The distributions are {number(each.demerit_ms, 3)} ms apart (demerit). Intervals: {DRAWS} resamples of "
             f"{BLOCKS} blocks of neighbouring requests{', the same in both' if each.paired is not None else ''}."
         )  # fmt: skip
         rows = [list(cells(each.label(name), metric)) for name, metric in each.metrics.items()]
-        sections.append(Section(f"{each.name} against {first}", text, columns=list(COLUMNS), rows=rows))
+        # "first" and "second" are no help beside "b against a", which names them the other way round.
+        columns = [{"first": first, "second": each.name}.get(column, column) for column in COLUMNS]
+        sections.append(Section(f"{each.name} against {first}", text, columns=columns, rows=rows))
     numbers = [
-        Number(
-            f"{each.label(name)}, {each.name}",
-            _change(each.metrics[name]),
-            f"{_pair(each.metrics[name])[1]} {each.metrics[name].unit}",
-        )
+        Number(f"{each.label(name)}, {each.name}", _change(each.metrics[name]), _detail(each.metrics[name]))
         for each in comparison.differences[:2]
         for name in list(dict.fromkeys([*each.weighty, *each.metrics]))[:4]
     ]
     return Page(
         title=f"{' and '.join(each.name for each in comparison.differences)} against {first}",
-        subtitle=f"{_noun(comparison)}s compared"
-        + (f", {comparison.time} time" if sections[0].chart is not None else ""),
+        subtitle=_subtitle(comparison),
         answer=comparison.answer(),
         notices=[f"Limit broken: {failed}" for failed in comparison.failed],
         numbers=numbers,
         sections=sections,
         cite=[("tool", f"headstack {__version__}"), *(("compared", each.name) for each in comparison.sources)],
     )
+
+
+def _subtitle(comparison: Comparison) -> str:
+    """What is compared, of how many requests, and by which time."""
+    counts = [len(each.times) for each in comparison.sources if each.times is not None]
+    what = f"{len(comparison.sources)} {_noun(comparison)}s compared"
+    if not counts:
+        return what
+    low, high = min(counts), max(counts)
+    return f"{what} by {comparison.time} time: {low:,}{f' to {high:,}' if high > low else ''} requests each"
 
 
 def _noun(comparison: Comparison) -> str:
@@ -103,6 +110,13 @@ def _change(metric: Metric) -> str:
     return f"{metric.change_percent:+.1f} %"
 
 
+def _detail(metric: Metric) -> str:
+    """Both values of a tile, and whether its change may be chance."""
+    first, second = _pair(metric)
+    unit = f" {metric.unit}" if metric.unit else ""
+    return f"{first} to {second}{unit}{', may be chance' if metric.is_clear is False else ''}"
+
+
 def _distributions(comparison: Comparison) -> Section:
     curves = {each.name: each.times["ms"] for each in comparison.sources if each.times is not None}
     colours = {name: COLOURS[index % len(COLOURS)] for index, name in enumerate(curves)}
@@ -113,7 +127,7 @@ def _distributions(comparison: Comparison) -> Section:
     )
 
 
-def _paired(each: Difference, time: str) -> Section:
+def _paired(first: str, each: Difference, time: str) -> Section:
     import polars as pl
 
     assert each.paired is not None  # noqa: S101 (asked for by the caller)
@@ -121,9 +135,9 @@ def _paired(each: Difference, time: str) -> Section:
     slower, faster = (int(found.sum()) for found in (change > 1e-6, change < -1e-6))
     count = len(change)
     return Section(
-        f"Request by request: {each.name}",
-        f"The change of the {time} time of the same request: {100 * slower / count:.1f} % take longer, "
+        f"Request by request: {each.name} against {first}",
+        f"Of the same requests, {100 * slower / count:.1f} % take longer in {each.name} than in {first}, "
         f"{100 * faster / count:.1f} % take less time, {100 * (count - slower - faster) / count:.1f} % take as long.",
-        charts.cdf({each.name: pl.Series(change)}, {each.name: style.BLUE}, "change (ms)"),
+        charts.cdf({each.name: pl.Series(change)}, {each.name: style.BLUE}, f"change of the {time} time (ms)"),
         half=False,
     )

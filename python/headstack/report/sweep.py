@@ -30,40 +30,42 @@ COLOURS = (
 )  # fmt: skip
 
 
-def sweep_page(
-    comparison: SweepComparison, *, answer: str | None = None, rebuild_hours: dict[int, float] | None = None
-) -> Page:
-    """The page of a sweep; `answer` stands in the place of the comparison's own. Hours to rebuild a drive go by a point's number."""
+def sweep_page(comparison: SweepComparison) -> Page:
+    """The page of a sweep: the answer, fronts, what each axis does, distributions, phases, all points."""
     sweep, definition = comparison.sweep, comparison.sweep.definition
     shown = chosen(comparison)
-    names = _names(comparison, shown)
-    fronts = [_front(comparison, front, half=len(comparison.fronts) > 1) for front in comparison.fronts]
-    failures = f", {len(sweep.failures):,} failed" if sweep.failures else ""
+    names = names_of(comparison, shown)
+    fronts = [front_section(comparison, front, half=len(comparison.fronts) > 1) for front in comparison.fronts]
+    failed = f", {len(sweep.failures):,} failed" if sweep.failures else ""
     return Page(
         title=definition.summary or definition.path.stem,
         subtitle=f"{len(comparison.points):,} of {len(definition.points):,} points, "
-        f"{sum(len(point.runs) for point in comparison.points):,} runs{failures}",
-        answer=answer or comparison.answer(),
-        notices=_notices(comparison),
-        numbers=_numbers(comparison),
-        sections=[*fronts, *_effects(comparison), _distributions(shown, names), _phases(shown, names), *_rebuilds(comparison, rebuild_hours or {}), _points(comparison), *_failures(comparison)],
-        cite=[
-            ("tool", f"headstack {sweep.version}"),
-            ("sweep", definition.path.name),
-            ("configuration", sweep.identity[:32]),
-            ("seeds", ", ".join(map(str, definition.seeds[:10])) + (" …" if len(definition.seeds) > 10 else "")),
+        f"{sum(len(point.runs) for point in comparison.points):,} runs{failed}",
+        answer=comparison.answer(),
+        notices=notices(comparison),
+        numbers=tiles(comparison),
+        sections=[
+            *fronts,
+            *effects(comparison),
+            distributions(comparison, shown, names),
+            phases(shown, names),
+            _points(comparison),
+            *failures(comparison),
         ],
-    )  # fmt: skip
+        cite=citation(comparison),
+    )
 
 
-def _rebuilds(comparison: SweepComparison, hours: dict[int, float]) -> list[Section]:
-    rows = [
-        [point.label, cells.figure(hours[point.point.number])]
-        for point in comparison.points
-        if point.point.number in hours
+def citation(comparison: SweepComparison) -> list[tuple[str, str]]:
+    """What to cite of a sweep."""
+    sweep, definition = comparison.sweep, comparison.sweep.definition
+    seeds = ", ".join(map(str, definition.seeds[:10])) + (" …" if len(definition.seeds) > 10 else "")
+    return [
+        ("tool", f"headstack {sweep.version}"),
+        ("sweep", definition.path.name),
+        ("configuration", sweep.identity[:32]),
+        ("seeds", seeds),
     ]
-    text = "One drive has failed, and what it held is brought onto a spare while the load goes on, at the share of the media's rate that the beginning leaves."
-    return [Section("Rebuilding a drive", text, columns=["candidate", "hours"], rows=rows)] if rows else []
 
 
 def chosen(comparison: SweepComparison) -> list[PointResult]:
@@ -78,7 +80,7 @@ def chosen(comparison: SweepComparison) -> list[PointResult]:
     return list(found.values())
 
 
-def _names(comparison: SweepComparison, shown: list[PointResult]) -> list[str]:
+def names_of(comparison: SweepComparison, shown: list[PointResult]) -> list[str]:
     """What tells points apart: those under one load need not say it."""
     designs = [comparison.design(point) for point in shown]
     return designs if all(designs) and len(set(designs)) == len(designs) else [point.label for point in shown]
@@ -100,12 +102,17 @@ def _spread(points: list[PointResult], most: int) -> list[PointResult]:
     return [points[round(part * (len(points) - 1) / (most - 1))] for part in range(most)]
 
 
-def _notices(comparison: SweepComparison) -> list[str]:
+def notices(comparison: SweepComparison, noun: str = "point") -> list[str]:
+    """What to keep in mind before trusting the numbers."""
     found = []
     if all(len(point.runs) < 2 for point in comparison.points):
         is_trace = comparison.points[0].point.settings.trace is not None
-        more = "The trace is served once by every system." if is_trace else "`[repeats] count = 5` gives intervals."
-        found.append(f"One run a point: nothing tells how sure these numbers are. {more}")
+        more = (
+            "another stretch of the trace may order them otherwise"
+            if is_trace
+            else "`[repeats] count = 5` gives intervals"
+        )
+        found.append(f"Each {noun} was run once, so nothing tells how sure these numbers are: {more}.")
     shares = [run.summary["provenance"]["assumed_share"] for point in comparison.points for run in point.runs[:1]]
     if shares and max(shares) > 0:
         found.append(f"Up to {100 * max(shares):.0f} % of the values that describe the drives are assumed.")
@@ -114,7 +121,8 @@ def _notices(comparison: SweepComparison) -> list[str]:
     return found
 
 
-def _numbers(comparison: SweepComparison) -> list[Number]:
+def tiles(comparison: SweepComparison) -> list[Number]:
+    """The least of each cost, and whose it is; of several with the same, the quickest."""
     heads = {P99: "lowest p99", WATTS: "fewest watts", USD: "lowest price"}
     found = []
     # The lightest of several loads would win everything, whatever the design.
@@ -124,12 +132,20 @@ def _numbers(comparison: SweepComparison) -> list[Number]:
     for metric in (P99, *(front.metric for front in comparison.fronts)):
         known = [(each.mean, point) for point in points if (each := point.estimate(metric)) is not None]
         if known:
-            least, point = min(known, key=lambda pair: pair[0])
+            least, point = min(known, key=lambda pair: (pair[0], _p99(pair[1])))
             found.append(Number(heads[metric] + where, f"{cells.figure(least)} {cells.unit(metric)}", point.label))
     return found
 
 
-def _front(comparison: SweepComparison, front: Front, *, half: bool) -> Section:
+def _p99(point: PointResult) -> float:
+    known = point.estimate(P99)
+    return float("inf") if known is None else known.mean
+
+
+def front_section(
+    comparison: SweepComparison, front: Front, *, half: bool, noun: str = "point", needed: float | None = None
+) -> Section:
+    """The points by p99 and a cost; a line lies at the p99 that is `needed`."""
     best = {point.point.number for point in front.points}
     rows = [
         {
@@ -175,13 +191,33 @@ def _front(comparison: SweepComparison, front: Front, *, half: bool) -> Section:
         for place in ("others", "on the front")
         if place in frame["place"]
     ]
+    limit = [] if needed is None else [_limit(needed, y)]
     return Section(
         f"p99 against {front.word}",
-        f"Each dot is a point. No other one under the same load is better in both than those on the front ({len(best)} of "
-        f"{len(rows)}); a line joins those of a load. Bars: 95 % intervals.",
-        vega.layer(bars, *dots[:-1], line, dots[-1], width="container", height=charts.HEIGHT),
+        _front_words(comparison, front, len(rows), noun, needed),
+        vega.layer(bars, *limit, *dots[:-1], line, dots[-1], width="container", height=charts.HEIGHT),
         half=half,
     )
+
+
+def _front_words(comparison: SweepComparison, front: Front, drawn: int, noun: str, needed: float | None) -> str:
+    """How to read the chart of a front: only what is drawn."""
+    several = len(comparison.loads) > 1
+    text = (
+        f"Lower and further left is better. On the front: {len(front.points)} of {drawn} {noun}s, which no other "
+        f"{'under the same load ' if several else ''}beats in both p99 and {front.word}."
+    )
+    text += " A line joins those under one load." if several else ""
+    if any((p99 := point.estimate(P99)) is not None and p99.ci95 for point in comparison.points):
+        text += " Bars: 95 % intervals."
+    if needed is not None:
+        text += f" Dashed: the p99 that is needed, {cells.figure(needed)} ms."
+    return text
+
+
+def _limit(needed: float, y: vega.Options) -> Chart:
+    frame = pl.DataFrame({"p99": [needed]})
+    return Chart(frame).mark("rule", strokeDash=[6, 4], color=style.BLUE).encode(y=y)
 
 
 def _scale(values: pl.Series) -> vega.Options:
@@ -189,15 +225,15 @@ def _scale(values: pl.Series) -> vega.Options:
     return vega.Scale(type="log", nice=False) if low > 0 and high > 30 * low else vega.Scale(zero=False)
 
 
-def _effects(comparison: SweepComparison) -> list[Section]:
+def effects(comparison: SweepComparison, noun: str = "point") -> list[Section]:
     """How the first metric goes along each axis, whatever the others are."""
     metric = comparison.sweep.definition.metrics[0]
     axes = [axis for axis in comparison.sweep.definition.axes if len(axis.choices) > 1]
     head = cells.columns([metric])[0]
     return [
         Section(
-            f"{head} along {axis.name}",
-            "Each dot is a point; a line joins the medians of what is under the same load.",
+            f"{head[0].upper()}{head[1:]} by {axis.name}",
+            _effect_words(comparison, axis, noun),
             chart,
             half=len(axes) > 1,
         )
@@ -206,12 +242,21 @@ def _effects(comparison: SweepComparison) -> list[Section]:
     ]
 
 
+def _effect_words(comparison: SweepComparison, axis: Axis, noun: str) -> str:
+    """How to read the chart of an axis."""
+    rest = [other.name for other in comparison.sweep.definition.axes if len(other.choices) > 1 and other is not axis]
+    spread = f": they differ in {' and '.join(rest)}" if rest else ""
+    loads = any(other.is_load for other in comparison.sweep.definition.axes if other is not axis)
+    median = "a line joins the medians" if axis.is_numeric else "a stroke is the median"
+    return f"A dot for each {noun}{spread}; {median}{' under each load' if loads else ''}."
+
+
 def _effect(comparison: SweepComparison, axis: Axis, metric: str, head: str) -> Chart | None:
     known = [(point, each.mean) for point in comparison.points if (each := point.estimate(metric)) is not None]
     if not known:
         return None
     labels = [choice.label for choice in axis.choices]
-    is_real = all(type(label) in (int, float) for label in labels)
+    is_real = axis.is_numeric
     # Another load is another question: no line leads from one to the other, but along the axis of the load itself.
     loads = [other.name for other in comparison.sweep.definition.axes if other.is_load and other is not axis]
     frame = pl.DataFrame(
@@ -233,9 +278,19 @@ def _effect(comparison: SweepComparison, axis: Axis, metric: str, head: str) -> 
     dots = Chart(thin).mark("circle", size=size, opacity=0.5 if len(thin) > MANY else 0.9, color=style.BLUE).encode(
         x=x, y=y, tooltip=["point:N", vega.Tooltip("value:Q", title=head, format=".4~g")]
     )  # fmt: skip
-    medians = frame.group_by("x", "load", maintain_order=True).agg(pl.col("value").median())
-    line = Chart(medians).mark("line", color=style.VERMILLION).encode(x=x, y=y, detail="load:N", tooltip=["load:N"])
+    medians = _medians(frame)
+    shape = medians.mark("line", color=style.VERMILLION) if is_real else _strokes(medians, "horizontal")
+    line = shape.encode(x=x, y=y, detail="load:N", tooltip=["load:N"])
     return vega.layer(dots, line, width="container", height=charts.HEIGHT)
+
+
+def _medians(frame: pl.DataFrame) -> Chart:
+    return Chart(frame.group_by("x", "load", maintain_order=True).agg(pl.col("value").median()))
+
+
+def _strokes(medians: Chart, orient: str) -> Chart:
+    """Medians of what has names: no line leads from one to the next, since nothing lies between them."""
+    return medians.mark("tick", color=style.VERMILLION, thickness=3, size=20, orient=orient)
 
 
 def _effect_beside(frame: pl.DataFrame, labels: list[str], head: str) -> Chart:
@@ -246,12 +301,14 @@ def _effect_beside(frame: pl.DataFrame, labels: list[str], head: str) -> Chart:
     dots = Chart(thin).mark("circle", size=40, opacity=0.9, color=style.BLUE).encode(
         x=x, y=y, tooltip=["point:N", vega.Tooltip("value:Q", title=head, format=".4~g")]
     )  # fmt: skip
-    medians = frame.group_by("x", "load", maintain_order=True).agg(pl.col("value").median())
-    line = Chart(medians).mark("line", color=style.VERMILLION).encode(x=x, y=y, detail="load:N", tooltip=["load:N"])
+    line = _strokes(_medians(frame), "vertical").encode(x=x, y=y, detail="load:N", tooltip=["load:N"])
     return vega.layer(dots, line, width="container", height=max(26 * len(labels) + 10, 120))
 
 
-def _distributions(shown: list[PointResult], names: list[str]) -> Section:
+def distributions(
+    comparison: SweepComparison, shown: list[PointResult], names: list[str], noun: str = "point"
+) -> Section:
+    """Distributions of the points worth a closer look."""
     frames = [
         pl.DataFrame(_pooled(point), schema=["ms", "share"], orient="row").with_columns(curve=pl.lit(name))
         for point, name in zip(shown, names, strict=True)
@@ -259,10 +316,15 @@ def _distributions(shown: list[PointResult], names: list[str]) -> Section:
     colours = dict(zip(names, COLOURS, strict=False))
     return Section(
         "How long requests take",
-        "For every time, the share of requests that take no longer, the mean over the seeds: under the heaviest load, the first "
-        "point and those of the fronts.",
+        f"For every time, the share of requests that take no longer{_over(comparison, shown)}, of the first {noun} and those on the fronts.",
         charts.cdf_lines(pl.concat(frames), colours, "response time (ms)", wide=names[0] if len(shown) > 1 else None),
     )
+
+
+def _over(comparison: SweepComparison, shown: list[PointResult]) -> str:
+    """What the curves are means of, and under which load."""
+    mean = ", the mean over the seeds" if any(len(point.runs) > 1 for point in shown) else ""
+    return mean + (", under the heaviest load" if len(comparison.loads) > 1 else "")
 
 
 def _pooled(point: PointResult) -> list[tuple[float, float]]:
@@ -279,7 +341,8 @@ def _pooled(point: PointResult) -> list[tuple[float, float]]:
     return found
 
 
-def _phases(shown: list[PointResult], names: list[str]) -> Section:
+def phases(shown: list[PointResult], names: list[str]) -> Section:
+    """Mean phases of the same."""
     means = {
         name: {phase: sum(run.summary["phases_ms"][phase] for run in point.runs) / len(point.runs) for phase in PHASES}
         for point, name in zip(shown, names, strict=True)
@@ -304,12 +367,15 @@ def _points(comparison: SweepComparison) -> Section:
     )
 
 
-def _failures(comparison: SweepComparison) -> list[Section]:
+def failures(comparison: SweepComparison, noun: str = "point") -> list[Section]:
+    """What could not be run, and why."""
     rows = [
         [str(each.point.number), each.label, each.failure.error or ""]
         for each in comparison.sweep.failures
         if each.failure is not None
     ]
     return (
-        [Section("Points that failed", columns=["point", "values", "note"], rows=rows, text_columns=3)] if rows else []
+        [Section(f"{noun.capitalize()}s that failed", columns=["number", noun, "why"], rows=rows, text_columns=3)]
+        if rows
+        else []
     )

@@ -40,6 +40,11 @@ class Axis:
         return list(dict.fromkeys(path for choice in self.choices for path, _ in choice.sets))
 
     @property
+    def is_numeric(self) -> bool:
+        """Whether its values are numbers, with others between them."""
+        return all(type(choice.label) in (int, float) for choice in self.choices)
+
+    @property
     def is_load(self) -> bool:
         """Whether it changes what is asked of a system and not the system: points are compared under the same load."""
         return all(path.partition(".")[0] in ("workload", "trace", "requests") for path in self.paths)

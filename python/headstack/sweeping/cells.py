@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 _UNITS = {"_ms": "ms", "_w": "W", "_j": "J", "_s": "s", "_bytes": "bytes"}
 _WHOLE = {USD: "USD", "iops": "IOPS", "mib_per_s": "MiB/s"}
+_HEADS = {USD: "price (USD)", "iops": "IOPS", "mib_per_s": "MiB/s", "power.average_w": "average power (W)"}
 
 
 def unit(metric: str) -> str:
@@ -34,7 +35,7 @@ def columns(metrics: Sequence[str]) -> list[str]:
         known = unit(metric)
         words = metric.replace("response_ms", "response").replace("service_ms", "service").replace("_ms", "")
         words = words.removesuffix("_w").replace(".", " ").replace("_", " ")
-        heads.append(metric if metric in _WHOLE else words + (f" ({known})" if known else ""))
+        heads.append(_HEADS.get(metric, words + (f" ({known})" if known else "")))
     return heads
 
 

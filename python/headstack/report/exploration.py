@@ -1,0 +1,93 @@
+"""The page of an exploration: which candidate holds the load, what it costs, and all candidates with their verdict."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from headstack.comparison.sweep import P99, WATTS
+from headstack.report import sweep as points
+from headstack.report.page import Number, Page, Section
+from headstack.sweeping import cells
+from headstack.sweeping.metrics import USD
+
+if TYPE_CHECKING:
+    from headstack.exploration import Exploration
+
+NOUN = "candidate"
+
+
+def exploration_page(found: Exploration) -> Page:
+    """The page: the answer, candidates by p99 and cost, all of them in a table, distributions, phases."""
+    comparison = found.comparison
+    definition = comparison.sweep.definition
+    drawn = points.chosen(comparison)
+    names = points.names_of(comparison, drawn)
+    fronts = [
+        points.front_section(comparison, front, half=len(comparison.fronts) > 1, noun=NOUN, needed=found.p99_ms)
+        for front in comparison.fronts
+    ]
+    return Page(
+        title=definition.summary or definition.path.stem,
+        subtitle=_subtitle(found),
+        answer=found.answer(),
+        notices=points.notices(comparison, NOUN),
+        numbers=[
+            Number("hold the load", f"{len(found.holding)} of {len(comparison.points)}", _needed(found)),
+            *points.tiles(comparison),
+        ],
+        sections=[
+            *fronts,
+            _candidates(found),
+            *points.effects(comparison, NOUN),
+            points.distributions(comparison, drawn, names, NOUN),
+            points.phases(drawn, names),
+            *points.failures(comparison, NOUN),
+        ],
+        cite=points.citation(comparison),
+    )
+
+
+def _subtitle(found: Exploration) -> str:
+    """Who ran what."""
+    done, sweep = found.comparison.points, found.comparison.sweep
+    first = done[0]
+    trace = "" if first.point.settings.trace is None else f" on {Path(first.point.settings.trace).name}"
+    failed = f"; {len(sweep.failures):,} could not be run" if sweep.failures else ""
+    return f"{len(done):,} candidates{trace}, {first.runs[0].summary['requests']:,} requests each{failed}"
+
+
+def _needed(found: Exploration) -> str:
+    return (
+        "they keep up" if found.p99_ms is None else f"p99 of at most {cells.figure(found.p99_ms)} ms, and they keep up"
+    )
+
+
+def _candidates(found: Exploration) -> Section:
+    comparison = found.comparison
+    axes = [axis.name for axis in comparison.sweep.definition.axes]
+    holding = {point.point.number for point in found.holding}
+    behind = comparison.left_behind
+    rows = [
+        [
+            *map(str, point.values.values()),
+            *(cells.cell(point.estimate(metric)) for metric in (P99, "response_ms.mean", WATTS, USD)),
+            "–" if (hours := found.rebuild_hours.get(point.point.number)) is None else cells.figure(hours),
+            _verdict(point.point.number in holding, point.point.number in behind),
+        ]
+        for point in comparison.points
+    ]
+    text = (
+        f"A candidate holds the load if it keeps up with the trace{_limit(found)}. Rebuild: a drive has failed, and what it "
+        "held is brought onto a spare while the load goes on."
+    )
+    columns = [*axes, "p99 (ms)", "mean (ms)", "watts", "price (USD)", "rebuild (h)", "holds the load"]
+    return Section("All candidates", text, columns=columns, rows=rows, text_columns=len(axes), dense=True)
+
+
+def _limit(found: Exploration) -> str:
+    return "" if found.p99_ms is None else f" and its p99 is at most {cells.figure(found.p99_ms)} ms"
+
+
+def _verdict(holds: bool, behind: bool) -> str:
+    return "yes" if holds else "no: does not keep up" if behind else "no: p99"
