@@ -309,6 +309,12 @@ impl BusTiming {
         }
     }
 
+    /// The same but for data, which take no time.
+    #[cold]
+    pub(crate) fn in_no_time(&self) -> Self {
+        Self { read_ns_per_byte_q32: 0, write_ns_per_byte_q32: 0, ..*self }
+    }
+
     /// How long `bytes` take, rounded up to the next nanosecond.
     pub fn transfer(&self, direction: Op, bytes: u64) -> Nanos {
         let rate = self.ns_per_byte_q32(direction);

@@ -254,6 +254,9 @@ rows! {
     a_write_on_arrival_whose_data_are_late_goes_in_order
     a_whole_physical_sector_is_written_at_once
     part_of_a_physical_sector_is_read_first_and_written_a_revolution_later
+    what_is_read_first_needs_no_settling_for_a_write
+    without_a_buffer_the_host_gives_each_sector_as_it_passes
+    without_a_buffer_a_late_host_costs_a_write_a_revolution
     a_hit_takes_the_bus_only
     without_a_cache_nothing_is_kept
     of_a_partial_hit_the_rest_comes_from_the_media

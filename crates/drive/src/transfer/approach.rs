@@ -20,7 +20,8 @@ pub(crate) struct Approach {
     /// The arm counts as on track no sooner than this.
     pub(crate) not_before: Nanos,
     pub(crate) arm: Arm,
-    /// What moving it takes.
+    /// When it sets out, and what moving it takes.
+    set_out: Nanos,
     pub(crate) seek: Nanos,
     /// Arm movement hidden under the overhead.
     pub(crate) hidden_seek: Nanos,
@@ -101,12 +102,30 @@ impl Approach {
             media_lead,
             not_before: decoded,
             arm: claim.arm,
+            set_out: claim.at,
             seek,
             hidden_seek,
             after: claim.after,
             goes_on: false,
             retries: 0,
         }
+    }
+
+    /// The same arm on its way elsewhere first, which takes `seek`.
+    pub(crate) fn by_way_of(&self, seek: Nanos) -> Self {
+        let Self { set_out, not_before, .. } = *self;
+        let beside = not_before.saturating_sub(set_out);
+        let was_hidden = self.hidden_seek > Nanos::ZERO;
+        let is_hidden = seek < beside;
+        let mut way = Self { seek, hidden_seek: if is_hidden { seek } else { Nanos::ZERO }, ..*self };
+        if is_hidden && !was_hidden && self.base < not_before {
+            way.base = not_before;
+            way.media_lead.overhead += beside;
+        } else if was_hidden && !is_hidden {
+            way.base = set_out;
+            way.media_lead.overhead = way.media_lead.overhead - beside;
+        }
+        way
     }
 
     /// The first pass of a transfer, over `extent`.

@@ -152,7 +152,7 @@ impl Write {
         let approach = Approach::new::<PLAIN>(parts, media, goal, lead, (at, held), at + overhead);
         // Read-ahead has come to its end by now: the segment may be another's.
         parts.buffer.keep_written(lba, end, appends);
-        let (mut goal, mut data_at) = (target, Nanos::ZERO);
+        let (mut goal, mut first_op, mut data_at) = (target, Op::Write, Nanos::ZERO);
         if !PLAIN && model.scales_rotation() {
             let media = parts.mechanism.under_heads(media);
             let edges = Edges::of(&media, lba, end);
@@ -160,9 +160,11 @@ impl Write {
             if edges.reads().next().is_none() {
                 let ready = approach.first_pass(&media, target).ready;
                 data_at = first_data(model, (need_at, ready), end - lba);
+            } else {
+                first_op = Op::Read;
             }
         }
-        let drawn = approach.rotate::<PLAIN>(parts, media, at, (goal, Op::Write), data_at);
+        let drawn = approach.rotate::<PLAIN>(parts, media, at, (goal, first_op), data_at);
         let media = drawn.as_ref().unwrap_or(media);
         self.command = command;
         self.need_at = need_at;
@@ -204,12 +206,9 @@ impl Write {
     /// The arm sets out. What a write held that was here before is gone.
     #[inline]
     fn begin(&mut self, media: &Media<'_>, approach: &Approach) {
-        self.media_base = approach.base;
-        self.media_lead = approach.media_lead.phases();
-        self.claimed = approach.base;
+        self.set_out(approach);
         (self.epoch, self.still) = (media.epoch, media.still);
         self.after_mechanics = false;
-        self.busy = Busy { seek: approach.hidden_seek, ..Busy::default() };
         self.linear = None;
         self.by_bus.clear();
         self.planned = self.work.sectors.min(self.command.sectors_on_bus());
@@ -218,13 +217,25 @@ impl Write {
         self.sure = None;
     }
 
+    /// Where the media work begins.
+    #[inline]
+    fn set_out(&mut self, approach: &Approach) {
+        self.media_base = approach.base;
+        self.media_lead = approach.media_lead.phases();
+        self.claimed = approach.base;
+        self.busy = Busy { seek: approach.hidden_seek, ..Busy::default() };
+    }
+
     /// A write that covers part of a physical sector reads it first, and writes it when it comes around again.
     fn read_physical_sectors(&mut self, media: &Media<'_>, parts: &mut Parts, approach: &Approach) {
         let edges = Edges::of(media, self.work.lba, self.work.lba + self.work.sectors);
         let Some((from, to)) = edges.reads().next() else { return };
         let target = media.extent(from, to - from);
-        let seek = media.seek(approach.arm, &target, Op::Write);
-        let mut first = Approach { seek, ..*approach }.first_pass(media, target);
+        // What is read needs no settling for a write.
+        let approach = &approach.by_way_of(media.seek(approach.arm, &target, Op::Read));
+        self.set_out(approach);
+        approach.tell(parts);
+        let mut first = approach.first_pass(media, target);
         if media.model.arms_overlap {
             first = parts.mechanism.through_channel(media, approach.base, first, false);
         }
@@ -313,7 +324,9 @@ impl Write {
         if let Some(passes) = &walk.passes {
             parts.log.tell(|narrative| narrative.passes.extend_from_slice(passes));
         }
-        let received = self.supply.arrival(self.work.sectors - 1);
+        let arrived = self.supply.arrival(self.work.sectors - 1);
+        // Without a buffer the last byte leaves the bus with its sector.
+        let received = if media.model.sizes.buffer == 0 { walk.end } else { arrived };
         WriteEnd {
             received,
             written: walk.end,

@@ -22,7 +22,7 @@ pub(super) struct Supply {
     /// Sectors of the media's first physical sector that come from the media themselves, and sectors that come at all.
     lead_in: u64,
     count: u64,
-    /// Sectors the buffer holds.
+    /// Sectors the buffer holds; where there is none, nothing waits for room.
     room: u64,
     /// Whether a transfer ends where the buffer is full. Otherwise the one transfer waits for room.
     lets_go: bool,
@@ -48,7 +48,11 @@ impl Supply {
         self.bus = *bus;
         self.lead_in = lead_in;
         self.count = count;
-        self.room = buffer.max(1);
+        self.room = buffer;
+        if buffer == 0 {
+            // The host gives each sector as it passes, as it takes those of a read.
+            (self.bus, self.room) = (self.bus.in_no_time(), u64::MAX >> 1);
+        }
         self.lets_go = false;
         self.waited.clear();
         self.written.clear();
