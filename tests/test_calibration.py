@@ -12,6 +12,7 @@ import pytest
 import headstack
 from conftest import data_file, refused
 from conftest import headstack as run
+from headstack.report.calibration import calibration_page
 
 DRIVE = "hp-c2247a"
 # What the "real" drive is like; the file says 0, 0.50742 and 3.009994.
@@ -190,8 +191,12 @@ def test_the_page_shows_before_and_after_and_what_is_not_known(found: headstack.
     page = tmp_path / "fit.html"
     found.report(page)
     text = page.read_text().replace("<wbr>", "")  # long names may break behind a point or an underscore
-    for words in ("What each parameter is worth", "What the trace cannot tell", "measured, before and after", UNUSED):
+    for words in ("What each parameter gains", "What the trace cannot tell", "measured, before and after", UNUSED):
         assert words in text, words
+    [scores] = [section for section in calibration_page(found).sections if section.title == "Scores"]
+    # Three columns were all called "after".
+    assert len(set(scores.columns)) == len(scores.columns) == len(scores.rows[0])
+    assert {row[0].partition(",")[0] for row in scores.rows} == {"training", "test"}
 
 
 def test_a_page_where_nothing_changed_says_so_first(measured: Path, tmp_path: Path) -> None:
@@ -199,7 +204,9 @@ def test_a_page_where_nothing_changed_says_so_first(measured: Path, tmp_path: Pa
     words = ("calibrate", DRIVE, "--trace", measured, "--parameters", UNUSED, "--rounds", "1", "--report", page)
     error = run(*words, "--json").json()["test"]["after"]["per_request"]["mae_percent"]
     text = page.read_text()
-    assert "No parameter was changed: on the part not fitted, the error per request stays" in text
+    assert (
+        "No parameter was changed: on test requests, to which nothing was fitted, the error per request stays" in text
+    )
     assert f"the error per request stays {error:.2f} % of the mean" in text
     assert "wrong before" not in text  # a head without rows
 
@@ -224,7 +231,7 @@ def test_a_drive_that_got_worse_where_nothing_was_fitted_comes_with_a_warning(tm
         return outcome.err
 
     said = fitted(passing)
-    assert "warning: the corrected drive is worse where nothing was fitted" in said
+    assert "warning: the corrected drive is worse on test requests" in said
     assert "writes' error per request from" in said
     assert "warning" not in fitted(steady)
 

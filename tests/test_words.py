@@ -40,6 +40,9 @@ INSTEAD = {
     r"by dribbling": "by trickle flush",
     r"busy with destage, read-ahead or recalibration": "the one that it was",
     r"the paper's numbers beside": "the source's numbers",
+    r"\bfitted part\b|part (?:that is |not )(?:fitted|scored)\b|held-out requests|requests that were (?:not fitted|scored)": "training "
+    "requests, test requests",
+    r"what each parameter is worth": "gain",
     r"\bdribbl(?!ing(?:\)|\*))": "trickle flush (S4 calls it dribbling: name both once)",
     r"\bstor(?:y|ies)\b": "timeline",
 }

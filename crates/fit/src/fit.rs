@@ -96,7 +96,7 @@ impl<'a> PartFit<'a> {
         };
         let Some(kept) = kept else { return Ok(()) };
         guard.monitor.note(format!(
-            "taken back, since a score got worse on held-out requests: {}",
+            "taken back, since a score got worse on the last third of the training requests: {}",
             refuted.join(", ")
         ));
         let mut table = self.table.clone().without(&refuted);

@@ -213,7 +213,7 @@ fn spread(scores: &[&Score]) -> Value {
     })
 }
 
-/// How often the drive retries, by the requests of the fitted part that are late by two revolutions or more, whole ones.
+/// How often the drive retries, by the training requests that are late by two revolutions or more, whole ones.
 fn retries_value(found: &Calibration) -> Value {
     let retries = &found.retries;
     let direction = |of: &OfDirection| {

@@ -1,4 +1,4 @@
-"""`calibrate`: parameters of a drive fitted to measured times, on the first part of a trace, and scored on the rest."""
+"""`calibrate`: parameters of a drive fitted to training requests of a measured trace, and scored on its test requests."""
 
 from __future__ import annotations
 

@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 
 WORTH_A_WARNING = 1.05
-"""A score that grew by more than this, on requests that were not fitted, is more than a fit's own scatter."""
+"""A score of test requests that grew by more than this is more than a fit's own scatter."""
 LEAST_MS = 0.001
 """…and by this: a drive that was exact is not worse for a rounding."""
 
 
 class Worse(NamedTuple):
-    """A score on requests that were not fitted that is higher with the corrected drive."""
+    """A score of test requests that is higher with the corrected drive."""
 
     what: str
     """As it stands in a sentence: `writes' demerit`."""
@@ -54,7 +54,7 @@ class Calibration:
 
     @property
     def worse(self) -> list[Worse]:
-        """The scores of reads and of writes that got worse on requests that were not fitted."""
+        """The scores of reads and of writes that got worse on test requests."""
         before, after = (self.summary["test"][when] for when in ("before", "after"))
         scores = (
             Worse(f"{kind} {name}", old, new)
@@ -71,7 +71,7 @@ class Calibration:
         return [score for score in scores if score.after_ms > score.before_ms]
 
     def warning(self) -> str | None:
-        """What a user should know before the corrected drive is used: scores that got clearly worse on requests that were not fitted."""
+        """What a user should know before the corrected drive is used: scores that got clearly worse on test requests."""
         clear = [
             f"{score.what} from {score.before_ms:.3f} to {score.after_ms:.3f} ms"
             for score in self.worse
@@ -80,7 +80,7 @@ class Calibration:
         if not clear:
             return None
         return (
-            f"the corrected drive is worse where nothing was fitted: {', '.join(clear)}. The fitted part is unlike the rest, or the "
+            f"the corrected drive is worse on test requests: {', '.join(clear)}. The training requests are unlike them, or the "
             "drive has a rule that the file lacks: use the drive as it was, or fit fewer parameters (`--parameters`)"
         )
 
@@ -107,7 +107,7 @@ class Calibration:
         write_whole(Path(path), self.drive)
 
     def report(self, path: str | Path) -> None:
-        """Write the page: before and after, what each parameter is worth, and what the trace cannot tell."""
+        """Write the page: before and after, what each parameter gains, and what the trace cannot tell."""
         from headstack.report.calibration import calibration_page
 
         calibration_page(self).write(Path(path))
@@ -117,5 +117,5 @@ class Calibration:
         before, after = (test[when]["per_request"]["mae_ms"] for when in ("before", "after"))
         return (
             f"Calibration({self.summary['system']!r}, {len(self.changed)} parameters changed, "
-            f"error per request {before:.3f} to {after:.3f} ms on the requests scored)"
+            f"error per request {before:.3f} to {after:.3f} ms on test requests)"
         )

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def retries_words(found: RetriesFound) -> str:
-    """How often the drive retries, by the fitted part, in one sentence or two."""
+    """How often the drive retries, by the training requests, in one sentence or two."""
     late = len(found["reads"]["revolutions"]) + len(found["writes"]["revolutions"])
     media = found["reads"]["on_media"] + found["writes"]["on_media"]
     otherwise = found["reads"]["late_otherwise"] + found["writes"]["late_otherwise"]

@@ -40,10 +40,10 @@ def calibrate(
     note: Callable[[str], None] | None = None,
     progress: Callable[[int, float], bool | None] | None = None,
 ) -> Calibration:
-    """Fit parameters of one drive to the first part of a trace that has measured times, and score it on the rest.
+    """Fit parameters of one drive to training requests, the first part of a trace that has measured times, and score it on test requests, the rest.
 
-    The objective is that of a phase-locked replay. Nothing is fitted to the part that is scored; its phase is followed,
-    as `validate` does, from requests that are over. No value is changed that the fitted part cannot identify.
+    The objective is that of a phase-locked replay. Nothing is fitted to test requests; their phase is followed,
+    as `validate` does, from requests that are over. No value is changed that the training requests cannot identify.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def calibrate(
     trace
         The trace, or its path; it must have start and completion of requests.
     split
-        The share of the measured requests that is fitted, 0.05 to 0.95.
+        The share of the measured requests that are training requests, 0.05 to 0.95.
     folds
         Instead of `split`: the trace is cut into so many contiguous blocks, each is scored by a drive fitted to all the
         others, and the drive that results is fitted to the whole trace.
@@ -66,7 +66,7 @@ def calibrate(
     threads
         How many threads; absent: all cores'. The result is the same with any number.
     retries
-        Whether the corrected drive gets `[soft_errors]`, too, where the fitted part tells how often it retries. Retries are
+        Whether the corrected drive gets `[soft_errors]`, too, where the training requests tell how often it retries. Retries are
         drawn: scores of the corrected drive are without them, and `summary["retries"]` has those with them.
     resume
         A file that keeps what was tried: the same call goes on from there after an interruption, to the same result.

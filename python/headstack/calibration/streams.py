@@ -72,8 +72,8 @@ class StreamCalibration:
     def _head(self) -> list[str]:
         summary, train, test = self.summary, self.summary["train"], self.summary["test"]
         off = ", ".join(
-            f"{part['after']['mean_percent']:.2f} % on average of the {part['throughputs']} {words}"
-            for part, words in ((train, "fitted"), (test, "scored"))
+            f"{part['after']['mean_percent']:.2f} % on average of the {part['throughputs']} {words} throughputs"
+            for part, words in ((train, "training"), (test, "test"))
             if part["after"] is not None
         )
         rows = summary["parameters"]
@@ -138,7 +138,7 @@ def calibrate_streams(
     drive
         A library name, a drive file or a model to start from.
     measured
-        What `from_record` or `from_table` read. The largest files are fitted, the others scored.
+        What `from_record` or `from_table` read. The largest files are the training set, the others the test set.
     parameters
         Paths of the values to fit; those of `DEFAULTS` if empty, with the delays of what is read or written.
     law

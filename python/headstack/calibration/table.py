@@ -43,7 +43,7 @@ def describe_head(summary: Mapping[str, Any], trace: str) -> list[str]:
 
 
 def not_identifiable(rows: Sequence[Row]) -> list[str]:
-    """Return the names of the parameters that the fitted part does not identify; of whole lists, the list's."""
+    """Return the names of the parameters that the training requests do not identify; of whole lists, the list's."""
     by_path: dict[str, list[Row]] = {}
     for row in rows:
         by_path.setdefault(row["path"], []).append(row)

@@ -33,7 +33,7 @@ def calibrate(
         Parameter(
             group=STREAMS,
             help="Fit the drive's stream model to throughputs instead: a CSV file with `op`, `file_mb`, `record_kib` and "
-            "`mb_per_s`; the largest files are fitted, the others scored.",
+            "`mb_per_s`; the largest files are the training set, the others the test set.",
         ),
     ] = None,
     record: Annotated[
@@ -48,8 +48,8 @@ def calibrate(
         str,
         Parameter(
             group=RUN,
-            help="What is fitted: the first `half` or share (`0.3`) of the trace, the rest being scored; or `k-fold` "
-            "(`10-fold`): each of 5 (10) blocks scored by a drive fitted to the others.",
+            help="Training requests: the first `half` or share (`0.3`) of the trace, the rest being test requests; or `k-fold` "
+            "(`10-fold`): each of 5 (10) blocks tested with a drive fitted to the others.",
         ),
     ] = "half",
     parameters: Annotated[
@@ -94,11 +94,11 @@ def calibrate(
     ] = None,
     json: Json = False,
 ) -> int:
-    """Fit parameters of a drive to measured times, on the first part of a trace, and score it on the rest.
+    """Fit parameters of a drive to training requests, the first part of a trace with measured times, and score it on test requests, the rest.
 
     With `--table` or `--record`: fit its model of sequential streams to throughputs.
-    Tells which parameters prove wrong against the first part, within what range the trace knows them, and which are
-    not identifiable from it. The part that is scored is not looked at until the parameters stand.
+    Tells which parameters the training requests prove wrong, within what range they know them, and which are not
+    identifiable from them. Test requests are not looked at until the parameters stand.
     """
     from headstack import calibrate
     from headstack.files import check_report, check_writable
@@ -182,8 +182,8 @@ def _streams(
 def _show_streams(summary: Mapping[str, Any]) -> None:
     train, test = summary["train"], summary["test"]
     output.sentence(
-        f"the stream model of {summary['system']}, fitted to {train['throughputs']} throughputs of {summary['source']}, scored "
-        f"on the other {test['throughputs']}"
+        f"the stream model of {summary['system']}, fitted to {train['throughputs']} training throughputs of {summary['source']}, scored "
+        f"on {test['throughputs']} test throughputs"
     )
     output.line()
     output.table(
@@ -192,14 +192,14 @@ def _show_streams(summary: Mapping[str, Any]) -> None:
         [
             (f"{part}, {when}", number(scores["throughputs"]), number(scores[when]["mean_percent"], 2),
              number(scores[when]["max_percent"], 2))
-            for part, scores in (("fitted", train), ("scored", test))
+            for part, scores in (("training", train), ("test", test))
             for when in ("before", "after")
             if scores[when] is not None
         ],
     )  # fmt: skip
     output.table(
         "Parameters",
-        ["parameter", "unit", "before", "after", "95 %", "not identifiable because"],
+        ["parameter", "unit", "before", "after", "95 % interval", "not identifiable because"],
         [
             (row["name"], row["unit"], _value(row["before"]), _value(row["after"]), _range(row), row["why"])
             for row in summary["parameters"]
@@ -237,10 +237,10 @@ def _show(summary: Mapping[str, Any]) -> None:
     scored = (
         f"each scored by a drive fitted to the other {split['folds'] - 1} of {split['folds']} blocks"
         if "folds" in split
-        else f"scored on the other {number(split['test_requests'])}"
+        else f"scored on {number(split['test_requests'])} test requests"
     )
     output.sentence(
-        f"{summary['system']} fitted to the first {number(split['train_requests'])} measured requests of "
+        f"{summary['system']} fitted to {number(split['train_requests'])} training requests of "
         f"{summary['workload']}, {scored}"
     )
     output.line()
@@ -257,9 +257,14 @@ def _show(summary: Mapping[str, Any]) -> None:
                 number(scores["model_mean_ms"]),
                 number(scores["measured_mean_ms"]),
             )
-            for part, label in (("train", ""), ("test", ""), ("test", "reads"), ("test", "writes"))
+            for key, part, label in (
+                ("train", "training", ""),
+                ("test", "test", ""),
+                ("test", "test", "reads"),
+                ("test", "test", "writes"),
+            )
             for when in ("before", "after")
-            for kind, scores in [_part(summary[part][when], label)]
+            for kind, scores in [_part(summary[key][when], label)]
             if scores["requests"]
         ],
     )
@@ -269,7 +274,7 @@ def _show(summary: Mapping[str, Any]) -> None:
     changed = [row for row in rows if row["before"] != row["after"]]
     output.table(
         "Parameters that were changed",
-        ["parameter", "before", "after", "95 %", "worth (ms)", "worth", "wrong before"],
+        ["parameter", "before", "after", "95 % interval", "gain (ms)", "gain", "wrong before"],
         [
             (
                 row["name"] + (f" ({row['at_cylinders']} cylinders)" if "at_cylinders" in row else ""),
@@ -282,14 +287,14 @@ def _show(summary: Mapping[str, Any]) -> None:
             )
             for row in changed
         ],
-        caption="worth: how much larger the error is on the fitted part with the old value; 95 %: the values that fit about "
-        "as well as the fitted one, with the other parameters refitted",
+        caption="gain: how much larger the error of training requests is with the old value; 95 % interval: the values that fit "
+        "about as well as the fitted one, with the other parameters refitted",
     )
     unknown = not_identifiable(rows)
     facts = [
         ("kept", several("{} of {of} parameters as they were", len(rows) - len(changed), len(rows))),
-        ("not identifiable", ", ".join(unknown) or "none: the fitted part bounds every parameter"),
-        *([("taken back", ", ".join(summary["refuted"]) + ": with it a score of reads or of writes got worse on held-out requests")]
+        ("not identifiable", ", ".join(unknown) or "none: the training requests bound every parameter"),
+        *([("taken back", ", ".join(summary["refuted"]) + ": with it a score of reads or of writes got worse on the last third of the training requests")]
           if summary["refuted"] else []),
         ("retries", retries_words(summary["retries"])),
         ("run", several(f"{{drives tried}} drives tried in {{rounds}} {'round' if summary['rounds'] == 1 else 'rounds'}, seed {{}}, headstack {{}}",
@@ -297,7 +302,7 @@ def _show(summary: Mapping[str, Any]) -> None:
     ]  # fmt: skip
     scored_with = summary["retries"]["test_with"]
     if scored_with is not None:
-        facts.append(("scored", demerit_with_retries(scored_with, summary["test"]["after"]["demerit_percent"])))
+        facts.append(("test", demerit_with_retries(scored_with, summary["test"]["after"]["demerit_percent"])))
     output.facts("", facts)
 
 

@@ -52,7 +52,8 @@ def validate(
     fit_share: Annotated[
         float | None,
         Parameter(
-            group=RUN, help="The share of the trace that `--phase-lock` fits (0.5 if absent); the rest is scored."
+            group=RUN,
+            help="The share of the trace that `--phase-lock` fits, its training requests (0.5 if absent); the rest are test requests.",
         ),
     ] = None,
     requests: Annotated[int | None, Parameter(group=RUN, help="At most so many requests.")] = None,

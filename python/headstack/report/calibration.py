@@ -1,4 +1,4 @@
-"""The page of a calibration: before and after, what each parameter is worth, and what the trace cannot tell."""
+"""The page of a calibration: before and after, what each parameter gains, and what the trace cannot tell."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ def calibration_page(found: Calibration) -> Page:
     scored = (
         f"each scored by a drive fitted to the other {split['folds'] - 1} of {split['folds']} blocks"
         if "folds" in split
-        else f"the other {split['test_requests']:,} scored"
+        else f"{split['test_requests']:,} test requests, to which nothing was fitted"
     )
     return Page(
         title=f"{summary['system']} fitted to {summary['workload']}",
-        subtitle=f"{split['train_requests']:,} measured requests fitted, {scored}; phase-locked",
+        subtitle=f"{split['train_requests']:,} training requests, {scored}; phase-locked",
         answer=_answer(found),
         numbers=[
-            Number("error per request", f"{number(after['per_request']['mae_percent'])} %",
+            Number("error per test request", f"{number(after['per_request']['mae_percent'])} %",
                    f"{number(before['per_request']['mae_percent'])} % before"),
-            Number("demerit", f"{number(after['demerit_percent'])} %", f"{number(before['demerit_percent'])} % before"),
+            Number("demerit of test requests", f"{number(after['demerit_percent'])} %", f"{number(before['demerit_percent'])} % before"),
             Number("parameters changed", number(len(found.changed)), f"of {number(len(summary['parameters']))}"),
             Number("not identifiable", number(sum(not row["identifiable"] for row in summary["parameters"])),
                    "left as they were"),
@@ -69,21 +69,20 @@ def _answer(found: Calibration) -> str:
     test = found.summary["test"]
     if not found.changed:
         return (
-            f"No parameter was changed: on the part not fitted, the error per request stays "
+            f"No parameter was changed: on test requests, to which nothing was fitted, the error per request stays "
             f"{number(test['before']['per_request']['mae_percent'])} % of the mean."
         )
     before, after = (test[when]["per_request"]["mae_percent"] for when in ("before", "after"))
-    worst = [score.what for score in found.worse]
+    worst = [f"{score.what} ({score.before_ms:.3g} to {score.after_ms:.3g} ms)" for score in found.worse]
     moved = "rose" if after > before else "fell" if after < before else "went"
     text = (
-        f"On the part not fitted, the error per request {moved} from {number(before)} to {number(after)} % of the mean"
+        f"On test requests, to which nothing was fitted, the error per request {moved} from {number(before)} to "
+        f"{number(after)} % of the mean"
     )
     if after > before:
         text += ": the fit made it worse"
     return (
-        f"{text}. Worse on that part: {', '.join(worst)}."
-        if worst
-        else f"{text}. No score of reads or of writes is worse."
+        f"{text}. Worse on them: {', '.join(worst)}." if worst else f"{text}. No score of reads or of writes is worse."
     )
 
 
@@ -101,7 +100,7 @@ def _distributions(found: Calibration) -> list[Section]:
         if own.is_empty():
             continue
         curves = {"measured": own["measured_ms"], "before": own["model_ms"], "after": fitted["model_ms"]}
-        text = "Service times of the requests that were scored." if kind is None else ""
+        text = "Service times of the test requests." if kind is None else ""
         chart = charts.cdf(curves, colours, "service time (ms)", clip=CLIP, wide="measured")
         sections.append(Section(f"{title}: measured, before and after", text, chart, half=kind is not None))
     return sections
@@ -109,7 +108,7 @@ def _distributions(found: Calibration) -> list[Section]:
 
 def _scores(summary: Mapping[str, Any]) -> Section:
     rows = []
-    for part, words in (("train", "fitted"), ("test", "scored")):
+    for part, words in (("train", "training"), ("test", "test")):
         for kind in ("all", "reads", "writes"):
             scores = [
                 summary[part][when] if kind == "all" else summary[part][when][kind] for when in ("before", "after")
@@ -121,21 +120,23 @@ def _scores(summary: Mapping[str, Any]) -> Section:
                     f"{words}, {kind}",
                     number(scores[0]["requests"]),
                     *(number(score["per_request"]["mae_ms"], 3) for score in scores),
-                    *(f"{number(score['per_request']['mae_percent'])} %" for score in scores),
+                    *(number(score["per_request"]["mae_percent"]) for score in scores),
                     *(number(score["demerit_ms"], 3) for score in scores),
                 ]
             )
     columns = [
-        "", "requests", "error before (ms)", "after", "error before", "after", "demerit before (ms)", "after",
+        "", "requests", "error before (ms)", "error after (ms)", "error before (%)", "error after (%)",
+        "demerit before (ms)", "demerit after (ms)",
     ]  # fmt: skip
-    return Section("Scores", "The error is the mean absolute one of single requests.", columns=columns, rows=rows)
+    text = "The error is the mean absolute one of single requests, in ms and in percent of the mean measured time."
+    return Section("Scores", text, columns=columns, rows=rows)
 
 
 def _folds(summary: Mapping[str, Any]) -> list[Section]:
     if "folds" not in summary:
         return []
     folds = summary["folds"]
-    columns = ["block", "requests", "error before", "after", "demerit before", "after"]
+    columns = ["block", "requests", "error before", "error after", "demerit before", "demerit after"]
     rows = [
         [
             str(block),
@@ -165,19 +166,19 @@ def _changed(found: Calibration) -> Section:
             written(row["after"]),
             interval(row),
             number(row["gain_ms"], 4),
-            f"{number(row['gain_percent'], 1)} %",
+            number(row["gain_percent"], 1),
             "yes" if row["wrong"] else "not clear",
         ]
         for row in sorted(found.changed, key=lambda row: -row["gain_ms"])
     ]
     text = (
-        "Worth: how much larger the error is on the fitted part with the old value alone put back. 95 %: the values that "
-        "fit about as well as the fitted one, with the other parameters refitted."
+        "Gain: how much larger the error of training requests is with the old value alone put back. 95 % interval: the "
+        "values that fit about as well as the fitted one, with the other parameters refitted."
     )
     if not rows:
-        return Section("What each parameter is worth", "No parameter was changed.")
-    columns = ["parameter", "before", "after", "95 %", "worth (ms)", "worth", "wrong before"]
-    return Section("What each parameter is worth", text, columns=columns, rows=rows)
+        return Section("What each parameter gains", "No parameter was changed.")
+    columns = ["parameter", "before", "after", "95 % interval", "gain (ms)", "gain (%)", "wrong before"]
+    return Section("What each parameter gains", text, columns=columns, rows=rows)
 
 
 def interval(row: Mapping[str, Any]) -> str:
@@ -196,8 +197,8 @@ def _unknown(summary: Mapping[str, Any]) -> Section:
         for row in rows
         if row["name"] in names or row["path"] in names
     ]
-    text = "Left as they were." if listed else "The fitted part bounds every parameter."
-    columns = ["parameter", "value", "fits about as well", "why"] if listed else []
+    text = "Left as they were." if listed else "The training requests bound every parameter."
+    columns = ["parameter", "value", "95 % interval", "why"] if listed else []
     return Section("What the trace cannot tell", text, columns=columns, rows=listed)
 
 
@@ -205,8 +206,8 @@ def _refuted(summary: Mapping[str, Any]) -> list[Section]:
     if not summary["refuted"]:
         return []
     text = (
-        "Fitted again to the first two thirds of the fitted part, these made a score of reads or of writes worse on the last "
-        "third, and went back."
+        "Fitted again to the first two thirds of the training requests, these made a score of reads or of writes worse on the "
+        "last third, and went back."
     )
     return [Section("Taken back", text, columns=["parameter"], rows=[[name] for name in summary["refuted"]])]
 
@@ -220,8 +221,8 @@ def _retries(summary: Mapping[str, Any]) -> Section:
     text = f"{retries_words(found)}."
     if found["test_with"] is not None:
         scored = demerit_with_retries(found["test_with"], summary["test"]["after"]["demerit_percent"])
-        text += f" On the requests that were scored: {scored}."
-    return Section("Retries", text, columns=["parameter", "value", "95 %"] if rows else [], rows=rows)
+        text += f" On test requests: {scored}."
+    return Section("Retries", text, columns=["parameter", "value", "95 % interval"] if rows else [], rows=rows)
 
 
 def _why(row: Mapping[str, Any]) -> str:

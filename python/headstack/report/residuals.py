@@ -229,12 +229,12 @@ def fit_section(drive: Mapping[str, Any], requests: int) -> Section:
         f"{fit['rotation_rpm']:.2f} rpm ({fit['rotation_ms']:.4f} ms a revolution) from {number(fit['observations'])} of the "
         f"first {number(requests)} requests. Coherence is 1 where all pairs of requests agree about the angle between "
         f"them, and 0 by chance: {coherence['file']:.2f} with the drive file, {coherence['period_only']:.2f} with only the "
-        f"speed fitted, {coherence['fitted']:.2f} with all of it; in pairs that chose nothing "
+        f"speed fitted, {coherence['fitted']:.2f} with all of it; in test pairs, which chose nothing, "
         f"{coherence['held_out_before']:.2f} before and {coherence['held_out_after']:.2f} after."
     )
     if tracking is not None:
         text += (
-            f" In the scored requests the phase is followed to {tracking['sigma_revolutions']:.4f} revolutions, and found again "
+            f" In test requests the phase is followed to {tracking['sigma_revolutions']:.4f} revolutions, and found again "
             f"after {number(tracking['reacquisitions'])} jumps."
         )
     if fit["skipped_tracks"]:

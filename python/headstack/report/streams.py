@@ -103,15 +103,15 @@ def stream_calibration_page(found: StreamCalibration) -> Page:
     """The page of a fit: throughputs before and after, the parameters, and what the table cannot tell."""
     summary = found.summary
     train, test = summary["train"], summary["test"]
-    scored, which = (test, "not fitted") if test["throughputs"] else (train, "fitted")
+    scored, which = (test, "test") if test["throughputs"] else (train, "training")
     before, after = (scored[when] or {"mean_percent": 0.0, "max_percent": 0.0} for when in ("before", "after"))
     unknown = sum(not row["identifiable"] for row in summary["parameters"])
     cached = summary["left_out_cached"]
     return Page(
         title=f"Streams of {summary['system']} fitted to {Path(summary['source']).name}",
-        subtitle=f"{train['throughputs']} throughputs fitted, {test['throughputs']} scored; delays {summary['law']}"
+        subtitle=f"{train['throughputs']} training throughputs, {test['throughputs']} test throughputs; delays {summary['law']}"
         + (f"; {cached} left out, which a cache answered" if cached else ""),
-        answer=f"On throughputs that were {which}, the model is off by {number(after['mean_percent'])} % on average; before the "
+        answer=f"On {which} throughputs{', to which nothing was fitted' if scored is test else ''}, the model is off by {number(after['mean_percent'])} % on average; before the "
         f"fit it was off by {number(before['mean_percent'])} %.",
         numbers=[
             Number("mean difference", f"{number(after['mean_percent'])} %", f"{number(before['mean_percent'])} % before"),
@@ -155,13 +155,13 @@ def _fitted_values(summary: Mapping[str, Any]) -> Section:
         for row in summary["parameters"]
     ]
     text = "What the table cannot tell is left as it was, and says why."
-    return Section("Parameters", text, columns=["parameter", "unit", "before", "after", "95 %", "not identifiable because"],
+    return Section("Parameters", text, columns=["parameter", "unit", "before", "after", "95 % interval", "not identifiable because"],
                    rows=rows, text_columns=2, dense=True)  # fmt: skip
 
 
 def _each_throughput(summary: Mapping[str, Any]) -> Section:
     rows = [
-        [row["op"], "fitted" if row["fitted"] else "scored", size(row["file_mb"]), size(row["record_kib"]),
+        [row["op"], "training" if row["fitted"] else "test", size(row["file_mb"]), size(row["record_kib"]),
          number(row["mb_per_s"]), f"{row['before_percent']:+.2f}", f"{row['after_percent']:+.2f}"]
         for row in summary["rows"]
     ]  # fmt: skip

@@ -85,7 +85,7 @@ class ValidateOutput(ValidationSummary):
 
 
 class SplitOfTrace(TypedDict):
-    """How a trace was divided into what chose the values and what scored them."""
+    """How a trace was divided into training requests, which chose the values, and test requests, which scored them."""
 
     share: NotRequired[float]
     folds: NotRequired[int]
@@ -102,7 +102,7 @@ class FittedParameter(TypedDict):
     after: float
     wrong: bool
     gain_ms: float
-    """How much larger the error of the fitted part is when this one value goes back."""
+    """How much larger the error of the training requests is when this one value goes back."""
     gain_percent: float
     t: Figure
     ci95: list[Figure] | None
@@ -249,14 +249,14 @@ class RetriesFound(TypedDict):
     late_share: SureNumber | None
     """Of the requests on the media, how many are two whole revolutions late or more."""
     parameters: list[SoftErrorParameter]
-    """What `[soft_errors]` would say; empty where the fitted part cannot tell."""
+    """What `[soft_errors]` would say; empty where the training requests cannot tell."""
     is_in_drive: bool
     test_with: ScoresOverSeeds | None
     """Scores of the corrected drive with its retries; all others are without."""
 
 
 class CalibrationSummary(TypedDict):
-    """Parameters fitted to one part of a trace, and scored on the rest."""
+    """Parameters fitted to training requests, and scored on test requests."""
 
     system: str
     workload: str
@@ -267,7 +267,7 @@ class CalibrationSummary(TypedDict):
     test: BeforeAfter
     folds: NotRequired[Folds]
     refuted: list[str]
-    """Changes that went back: with them a score of reads or of writes got worse on requests that had not chosen them."""
+    """Changes that went back: with them a score of reads or of writes got worse on the last third of the training requests."""
     retries: RetriesFound
     rounds: int
     evaluations: int
@@ -305,7 +305,7 @@ class StreamScores(TypedDict):
 
 
 class StreamRow(TypedDict):
-    """A throughput that was fitted."""
+    """A measured throughput, and how far the model is from it."""
 
     op: str
     file_mb: float
@@ -314,7 +314,7 @@ class StreamRow(TypedDict):
     mb_per_s: float
     """As measured."""
     fitted: bool
-    """Whether the fit saw it."""
+    """Whether it is a training throughput; the others are test throughputs."""
     before_percent: float
     after_percent: float
 
