@@ -70,6 +70,38 @@ def test_a_rate_of_several_sizes_is_one_of_bytes(tmp_path: Path, lines: list[str
     assert job(tmp_path, "rw=randread", *lines)["inter_arrival"] == {"constant_ms": pytest.approx(1000 / iops)}
 
 
+@pytest.mark.parametrize(
+    ("lines", "reads", "writes"),
+    [
+        # Of fio 3.33: 50 and 50, 40 and 60, 100 and 100, 7 and 7 a second.
+        (["rw=randrw", "rwmixread=70", "rate_iops=50"], 50.0, 50.0),
+        (["rw=randrw", "rate_iops=40,60"], 40.0, 60.0),
+        (["rw=rw", "rate=1600k", "bs=16k"], 100.0, 100.0),
+        (["rw=randrw", "bssplit=4k/60:64k/40", "rate_iops=50"], 200 / 28, 200 / 28),
+    ],
+)
+def test_each_direction_of_a_mixed_job_keeps_its_rate(
+    tmp_path: Path, lines: list[str], reads: float, writes: float
+) -> None:
+    found = streams(tmp_path, "\n".join(["[j]", "direct=1", "number_ios=1000", "fsync=10", *lines, ""]))
+    assert [(one["name"], one["read_fraction"]) for one in found] == [("j.read", 1.0), ("j.write", 0.0)]
+    gaps = [one["inter_arrival"] for one in found]
+    assert gaps == [{"constant_ms": pytest.approx(1000 / rate)} for rate in (reads, writes)]
+    # Both are over at the same time, and only writes are flushed.
+    assert [one["requests"] for one in found] == [round(1000 * rate / (reads + writes)) for rate in (reads, writes)]
+    assert ["flush_fraction" in one for one in found] == [False, True]
+
+
+def test_a_rate_may_be_one_of_the_other_direction(tmp_path: Path) -> None:
+    assert job(tmp_path, "rw=randread", "rate_iops=10,20")["inter_arrival"] == {"constant_ms": 100.0}
+    assert job(tmp_path, "rw=randwrite", "rate_iops=10,20")["inter_arrival"] == {"constant_ms": 50.0}
+    assert job(tmp_path, "rw=randread", "rate_iops=,20")["users"] == 1
+    with pytest.raises(InputError, match="one direction alone"):
+        job(tmp_path, "rw=randrw", "rate_iops=10,")
+    with pytest.raises(InputError, match="is not a value"):
+        job(tmp_path, "rw=randread", "rate_iops=ten")
+
+
 def test_sizes_of_a_range_are_its_multiples_each_as_often(tmp_path: Path) -> None:
     path = tmp_path / "job.fio"
     path.write_text("[j]\ndirect=1\nrw=randread\nsize=100m\nbsrange=8k-24k\nnumber_ios=3000\n")

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import configparser
 import json
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from headstack.errors import InputError
@@ -105,6 +106,27 @@ def _read(path: Path) -> list[tuple[str, dict[str, str]]]:
     return jobs
 
 
+@dataclass(frozen=True)
+class _Part:
+    """What becomes one stream: a job, or one direction of a mixed job that keeps a rate."""
+
+    name: str
+    read_fraction: float
+    #: Its share of the job's requests.
+    share: float = 1.0
+    #: Its rate, if it keeps one.
+    iops: float | None = None
+
+
+def _parts(name: str, read_fraction: float, rates: dict[float, float]) -> list[_Part]:
+    """A job's parts: its directions, where each keeps a rate."""
+    if len(rates) < 2:
+        return [_Part(name, read_fraction, iops=next(iter(rates.values()), None))]
+    total = sum(rates.values())
+    of = {1.0: "read", 0.0: "write"}
+    return [_Part(f"{name}.{of[fraction]}", fraction, iops / total, iops) for fraction, iops in rates.items()]
+
+
 class Job:
     """One job, and how its words become values."""
 
@@ -161,33 +183,45 @@ class Job:
         if asked == 0:
             raise self.problem("iodepth", self.keys["iodepth"], "nothing is ever asked for", "iodepth=1")
         depth = asked if self.keys.get("ioengine", "psync") in _ASYNCHRONOUS else 1
-        sizes, rate = self._sizes(), self._rate_law()
-        is_apart = rate is not None or "offset_increment" in self.keys
+        sizes, rates = self._sizes(), self._rates()
+        is_apart = bool(rates) or "offset_increment" in self.keys
         together = 1 if is_apart else clones
+        parts = _parts(self.name, self.read_fraction, rates)
+        streams = []
+        for clone in range(clones if is_apart else 1):
+            for part in parts:
+                name = f"{part.name}.{clone}" if is_apart and clones > 1 else part.name
+                lines = [*sizes, *self._times(part, cut_s, together), *self._asked(part, together, depth)]
+                streams += ["", "[[stream]]", f"name = {json.dumps(name)}", *lines, *place(self, clone)]
+        return streams
+
+    def _times(self, part: _Part, cut_s: float | None, together: int) -> list[str]:
+        """When a part of the job begins and ends, and what it does."""
         lines = [
-            f"read_fraction = {self.read_fraction}",
-            *sizes,
-            *(self._end(together) or ([] if cut_s is None else [f"end_s = {cut_s}"])),
+            f"read_fraction = {part.read_fraction}",
+            *(self._end(together, part.share) or ([] if cut_s is None else [f"end_s = {cut_s}"])),
             "raw = true",
         ]
         if delay := self.value("startdelay", seconds_of):
             lines.append(f"start_s = {delay}")
         for key in ("fsync", "fdatasync"):
-            if (every := self.whole(key, 0)) and self.read_fraction < 1:
+            if (every := self.whole(key, 0)) and part.read_fraction < 1:
                 lines.append(f"flush_fraction = {1.0 / every}")
                 break
-        if rate is not None:
-            lines.append(f"inter_arrival.{rate}")
-        else:
-            think_ms = self._thinktime_ms()
-            lines += [f"think.constant_ms = {think_ms}", f"users = {together}"]
-            # fio waits for all that is under way before it thinks: with thought after each, one is under way at a time.
-            lines.append(f"queue_depth = {1 if think_ms else depth}")
-        streams = []
-        for clone in range(clones if is_apart else 1):
-            name = f"{self.name}.{clone}" if is_apart and clones > 1 else self.name
-            streams += ["", "[[stream]]", f"name = {json.dumps(name)}", *lines, *place(self, clone)]
-        return streams
+        return lines
+
+    def _asked(self, part: _Part, together: int, depth: int) -> list[str]:
+        """How a part of the job asks: at a rate, or when it has what it asked for before."""
+        if part.iops is not None:
+            law = "exponential" if self.keys.get("rate_process", "linear") == "poisson" else "constant"
+            return [f"inter_arrival.{law}_ms = {1000 / part.iops}"]
+        think_ms = self._thinktime_ms()
+        # fio waits for all that is under way before it thinks: with thought after each, one is under way at a time.
+        return [
+            f"think.constant_ms = {think_ms}",
+            f"users = {together}",
+            f"queue_depth = {1 if think_ms else depth}",
+        ]
 
     def _direction(self) -> tuple[float, bool]:
         word = self.keys.get("rw", self.keys.get("readwrite", "read")).split(":")[0]
@@ -252,8 +286,8 @@ class Job:
         self.smallest = self.mean = size
         return [f"size.fixed_kib = {size / 1024}", f"align_kib = {(align or size) / 1024}"]
 
-    def _end(self, clones: int) -> list[str]:
-        """When it is over: fio moves `io_size` or `size` bytes and no more, unless it is `time_based`."""
+    def _end(self, clones: int, share: float = 1.0) -> list[str]:
+        """When it is over: fio moves `io_size` or `size` bytes and no more, unless it is `time_based`; `share` is that of a direction."""
         lines = []
         if seconds_left := self.value("runtime" if "runtime" in self.keys else "timeout", seconds_of):
             lines.append(f"end_s = {seconds_left + (self.value('startdelay', seconds_of) or 0.0)}")
@@ -263,7 +297,7 @@ class Job:
             if moved and not self.keys[moved].endswith("%"):
                 ends.append(max(int((self.value(moved, bytes_of) or 0.0) / self.mean), 1))
         if requests := min((end for end in ends if end), default=0):
-            lines.append(f"requests = {requests * clones}")
+            lines.append(f"requests = {max(round(requests * clones * share), 1)}")
         return lines
 
     def refuse_without_end(self) -> None:
@@ -274,21 +308,34 @@ class Job:
                 "give `--until 60s` or `--requests 10000`, or write runtime=60 with time_based, io_size=1g or number_ios=10000",
             )
 
-    def _rate_law(self) -> str | None:
-        """Arrivals at a rate, whatever the drive does: the law of the times between them.
+    def _rates(self) -> dict[float, float]:
+        """Requests a second that reads (1.0) and writes (0.0) keep, whatever the drive does, of those that the job does.
 
-        fio keeps a rate of bytes. For `rate_iops` it is that of the smallest size, so that there are fewer of several sizes.
+        fio keeps the rate of each direction by itself, and one of bytes. For `rate_iops` it is that of the smallest size, so that there are
+        fewer of several sizes.
         """
-        iops = self.value("rate_iops", count_of)
-        rate = self.value("rate", bytes_of) if iops is None else iops * self.smallest
-        if rate is None:
-            return None
-        iops = rate / self.mean
-        if iops <= 0:
-            raise self.problem("rate", self.keys.get("rate", "0"), "is not a rate", "rate_iops=100")
-        if self.keys.get("rate_process", "linear") == "poisson":
-            return f"exponential_ms = {1000 / iops}"
-        return f"constant_ms = {1000 / iops}"
+        key = next((key for key in ("rate_iops", "rate") if key in self.keys), None)
+        if key is None:
+            return {}
+        words = self.keys[key].split(",")
+        # One value is that of both; of several the third is that of trims.
+        words = [words[0], words[1] if len(words) > 1 else words[0]]
+        done = [self.read_fraction] if self.read_fraction in {0.0, 1.0} else [1.0, 0.0]
+        found = {fraction: words[fraction == 0.0].strip() for fraction in done}
+        if not all(found.values()):
+            if not any(found.values()):
+                return {}
+            raise self.problem(key, self.keys[key], "a rate of one direction alone", "two jobs, or a rate for each")
+        return {fraction: self._iops(key, word) for fraction, word in found.items()}
+
+    def _iops(self, key: str, word: str) -> float:
+        try:
+            rate = count_of(word) * self.smallest if key == "rate_iops" else bytes_of(word)
+        except (ValueError, KeyError):
+            raise self.problem(key, self.keys[key], "is not a value of this key", "see `man fio`") from None
+        if not 0 < rate < float(1 << 62):
+            raise self.problem(key, self.keys[key], "is not a rate", "rate_iops=100")
+        return rate / self.mean
 
     def _thinktime_ms(self) -> float:
         if self.whole("thinktime_blocks", 1) != 1:

@@ -18,7 +18,7 @@
 //!   and for the one who asked: the second is counted and nothing else.
 //! - **A command of another protocol** is never queued and has no place ([`commands`]).
 //! - **A completion without a dispatch** that covers queued pieces ends those: device mapper, RAID and RAM disks have no
-//!   dispatch. Otherwise it is an orphan.
+//!   dispatch ([`undispatched`]). Otherwise it is an orphan.
 //! - What is not dispatched or completed within [`LOST_AFTER`] is an orphan: its other half was not traced. ([`PairingRule::Btt`]
 //!   waits on while memory allows.)
 //!
@@ -55,6 +55,7 @@ mod silence;
 mod tests;
 mod tiling;
 mod together;
+mod undispatched;
 mod waiting;
 
 use std::cmp::Reverse;
@@ -71,6 +72,7 @@ pub use losses::Survey;
 use queued::Queued;
 use silence::Silences;
 use together::Together;
+use undispatched::Undispatched;
 use waiting::Waiting;
 
 /// How long an I/O is waited for: one minute, twice the time after which Linux resets a SCSI device.
@@ -133,6 +135,8 @@ pub struct Pairing {
     queueing: Devices,
     queued_before: Nanos,
     dispatching: Devices,
+    /// Devices that dispatch nothing.
+    undispatched: Undispatched,
     rule: PairingRule,
     lossy: bool,
     losses: Losses,
@@ -161,8 +165,9 @@ impl Pairing {
 
     /// A pairing of a trace that was seen as a whole before.
     pub(crate) fn surveyed(rule: PairingRule, survey: Survey) -> Self {
-        let Survey { lossy, losses, queueing, queued_before } = survey;
-        Self { queueing, queued_before, rule, lossy, losses, ..Self::default() }
+        let Survey { lossy, losses, queueing, dispatch_nothing, queued_before } = survey;
+        let undispatched = Undispatched::of(dispatch_nothing);
+        Self { queueing, undispatched, queued_before, rule, lossy, losses, ..Self::default() }
     }
 
     /// Events are known to be missing, from here on.
@@ -178,18 +183,20 @@ impl Pairing {
     /// What is known of losses: from all of the trace, or its beginning.
     pub(crate) fn survey(mut self, whole: bool) -> Survey {
         let lossy = self.losses_matter();
+        let dispatch_nothing = self.dispatch_nothing();
         let losses = if whole { self.losses.survey() } else { self.losses };
-        Survey { lossy, losses, queueing: self.queueing, queued_before: Nanos::ZERO }
+        Survey { lossy, losses, queueing: self.queueing, dispatch_nothing, queued_before: Nanos::ZERO }
     }
 
     /// What the beginning of a trace without losses, which begins at `begun`, tells: whose queueing is traced and how long things wait,
     /// and of requests of the same sectors at once, if there are any.
     pub(crate) fn beginning(self, begun: Nanos) -> Survey {
+        let dispatch_nothing = self.dispatch_nothing();
         let longest_wait = self.losses.waits.longest();
         let queued_before = Nanos(begun.0.saturating_add(longest_wait.0.saturating_mul(2)));
         let overlaps = Some(self.losses.overlaps).filter(|overlaps| overlaps.are_seen()).unwrap_or_default();
         let losses = Losses { overlaps, ..Losses::default() };
-        Survey { lossy: false, losses, queueing: self.queueing, queued_before }
+        Survey { lossy: false, losses, queueing: self.queueing, dispatch_nothing, queued_before }
     }
 
     /// Takes the next event.
@@ -216,7 +223,9 @@ impl Pairing {
             Action::BackMerge | Action::FrontMerge => self.counts.merges += 1,
             Action::Split => {
                 self.counts.splits += 1;
-                self.queued.split(event, event.marks.has(Marks::WRITE));
+                let write = event.marks.has(Marks::WRITE);
+                self.wait_as_pieces(event.device, event.sector..event.sector + 1, Some(write));
+                self.queued.split(event, write);
             }
             Action::Issue => self.issue(event),
             Action::Requeue => self.requeue(event),
@@ -235,6 +244,7 @@ impl Pairing {
     fn losses_matter(&mut self) -> bool {
         let left = self.left();
         let alone = self.counts.orphan_completions + self.counts.undispatched;
+        let alone = alone.saturating_sub(self.undispatched.pairs + self.undispatched.alone);
         if self.losses.services.are_many(left.lost.saturating_sub(alone)) {
             return true;
         }
@@ -321,7 +331,9 @@ impl Pairing {
         let Self { counts, .. } = self;
         let mut keeps = |active: &Active| {
             let lost = active.io.request.start < horizon;
-            counts.orphan_dispatches += u64::from(lost && !active.doubtful);
+            if lost && !active.doubtful {
+                counts.orphan(active);
+            }
             !lost
         };
         self.active.retain(|_, list| {

@@ -13,6 +13,8 @@ pub(super) struct Active {
     pub(super) next: u64,
     pub(super) end: u64,
     pub(super) marks: Marks,
+    /// Whether it was dispatched, and not only queued, on a device that dispatches nothing.
+    pub(super) is_dispatched: bool,
     /// A hole lies behind its dispatch: what completes it may belong to another.
     pub(super) doubtful: bool,
     /// Another of its place was there when it was dispatched.

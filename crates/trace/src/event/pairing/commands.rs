@@ -48,6 +48,7 @@ impl Pairing {
             next: event.sector,
             end: event.end(),
             marks: event.marks,
+            is_dispatched: true,
             doubtful: false,
             joined: false,
             superseded: false,

@@ -23,6 +23,9 @@ impl Pairing {
         self.completions += 1;
         let (since, usual) = (self.alive_since(), self.usual_since(LIVES));
         let in_order = self.rule == PairingRule::Strict && self.losses.overlaps.are_seen();
+        if self.dispatches_nothing(event.device) && !self.waits_whole(key, event.end()) {
+            self.wait_as_pieces(event.device, event.sector..event.end(), Some(write));
+        }
         let Entry::Occupied(mut place) = self.active.entry(key) else {
             return self.complete_piece(event, write);
         };
@@ -49,7 +52,9 @@ impl Pairing {
         }
         if self.is_overtaken(&active) {
             self.losses.overtaken += 1;
-            self.counts.orphan_dispatches += u64::from(!active.doubtful);
+            if !active.doubtful {
+                self.counts.orphan(&active);
+            }
             return self.lost_begin();
         }
         if active.superseded && self.losses.overlaps.are_to_be_expected() {
@@ -80,17 +85,23 @@ impl Pairing {
         }
         let is_alone = self.together.is_empty() || !self.together.contains_key(&key);
         self.believe(active.believed_arrival().filter(|_| is_alone));
-        self.end(active.io, event.time);
+        let io = if active.is_dispatched { active.io } else { self.end_undispatched(&active, event) };
+        self.end(io, event.time);
         if !is_alone {
             self.ended_together(key, self.ios.last());
         }
+    }
+
+    /// Whether something is at the device there that ends where a completion does.
+    fn waits_whole(&self, key: (u32, u64, bool), end: u64) -> bool {
+        self.active.get(&key).is_some_and(|list| list.iter().any(|active| active.end == end))
     }
 
     /// Whether what completes a dispatch is not its own: a hole lies between them, or more than [`LOST_AFTER`].
     pub(super) fn gives_up(&mut self, active: &Active) -> bool {
         let lost = active.io.request.start < self.lost_before();
         if lost && !active.doubtful {
-            self.counts.orphan_dispatches += 1;
+            self.counts.orphan(active);
             self.counts.orphan_completions += 1;
         }
         lost || active.doubtful
@@ -131,7 +142,12 @@ impl Pairing {
         let claim = self.claim(event.device, event.sector, event.end(), write);
         let Claim::Pieces(piece, merges) = claim else {
             self.counts.orphan_completions += 1;
-            if lost && event.has_place() && matches!(claim, Claim::Nothing) {
+            let nothing = self.dispatches_nothing(event.device);
+            if nothing {
+                self.undispatched.alone += 1;
+                self.losses.services.unbegun();
+            }
+            if (lost || nothing) && event.has_place() && matches!(claim, Claim::Nothing) {
                 self.lost_dispatch();
             }
             if self.lossy || matches!(claim, Claim::Doubtful) {
@@ -146,6 +162,9 @@ impl Pairing {
         self.believe(Some(piece.queued));
         if lost && self.losses.lack_a_dispatch() {
             self.lost_dispatch();
+        }
+        if !lost {
+            self.undispatched.completed(event.device);
         }
         self.counts.undispatched += 1;
         let marks = event.marks.with(piece.marks);

@@ -1,5 +1,7 @@
 //! What became of the events of a trace.
 
+use super::active::Active;
+
 /// What became of the events.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PairingCounts {
@@ -34,6 +36,15 @@ pub struct PairingCounts {
 }
 
 impl PairingCounts {
+    /// What was at the device, or queued on one that dispatches nothing, stays alone.
+    pub(super) fn orphan(&mut self, active: &Active) {
+        if active.is_dispatched {
+            self.orphan_dispatches += 1;
+        } else {
+            self.orphan_queued += 1;
+        }
+    }
+
     /// Halves without the other.
     pub fn orphans(&self) -> u64 {
         self.orphan_dispatches + self.orphan_completions + self.orphan_queued

@@ -10,6 +10,9 @@ use crate::{Io, Kind, Request, RequestFlags};
 
 impl Pairing {
     pub(super) fn issue(&mut self, event: &Event) {
+        if self.dispatches_nothing(event.device) {
+            self.wait_as_pieces(event.device, 0..u64::MAX, None);
+        }
         self.dispatching.insert(event.device);
         let write = event.marks.has(Marks::WRITE);
         let key = (event.device, event.sector, write);
@@ -65,6 +68,7 @@ impl Pairing {
             next: event.sector,
             end: event.end(),
             marks,
+            is_dispatched: true,
             doubtful: false,
             joined,
             superseded: false,

@@ -37,7 +37,13 @@ fn push_all(pairing: &mut Pairing, events: &[Event]) {
 fn pair_what_is_left(losses: Losses, events: &[Event]) -> (Vec<Io>, PairingCounts) {
     let mut pairing = Pairing::surveyed(
         PairingRule::Strict,
-        Survey { lossy: true, losses, queueing: Devices::default(), queued_before: Nanos::ZERO },
+        Survey {
+            lossy: true,
+            losses,
+            queueing: Devices::default(),
+            dispatch_nothing: Devices::default(),
+            queued_before: Nanos::ZERO,
+        },
     );
     let mut ios = Vec::new();
     push_all(&mut pairing, events);
@@ -325,8 +331,13 @@ fn a_completion_alone_ends_what_is_queued_only_where_nothing_is_dispatched() {
 
 #[test]
 fn btts_rule_believes_what_it_sees() {
-    let survey =
-        Survey { lossy: false, losses: certain(), queueing: Devices::default(), queued_before: Nanos::ZERO };
+    let survey = Survey {
+        lossy: false,
+        losses: certain(),
+        queueing: Devices::default(),
+        dispatch_nothing: Devices::default(),
+        queued_before: Nanos::ZERO,
+    };
     for mut pairing in [Pairing::new(PairingRule::Btt), Pairing::surveyed(PairingRule::Btt, survey)] {
         pairing.events_are_missing();
         assert!(!pairing.is_lossy());
@@ -520,7 +531,13 @@ fn where_events_are_missing_an_event_tells_since_when_its_request_is_believed() 
     };
     let mut lossy = Pairing::surveyed(
         PairingRule::Strict,
-        Survey { lossy: true, losses: certain(), queueing: Devices::default(), queued_before: Nanos::ZERO },
+        Survey {
+            lossy: true,
+            losses: certain(),
+            queueing: Devices::default(),
+            dispatch_nothing: Devices::default(),
+            queued_before: Nanos::ZERO,
+        },
     );
     // What is queued begins anew, and its dispatch and completion go back to that.
     let found = events.each_ref().map(|event| since(&mut lossy, event));
@@ -572,7 +589,13 @@ fn dispatches_that_are_missing_tell_of_a_loss() {
 fn an_arrival_that_is_not_known_is_marked() {
     let mut pairing = Pairing::surveyed(
         PairingRule::Strict,
-        Survey { lossy: true, losses: certain(), queueing: Devices::default(), queued_before: Nanos::ZERO },
+        Survey {
+            lossy: true,
+            losses: certain(),
+            queueing: Devices::default(),
+            dispatch_nothing: Devices::default(),
+            queued_before: Nanos::ZERO,
+        },
     );
     let events = [
         event(0, Queue, 0, 8, "R"),

@@ -109,6 +109,8 @@ pub struct Survey {
     pub(super) lossy: bool,
     /// Devices whose queueing is traced.
     pub(super) queueing: Devices,
+    /// Devices that dispatch nothing.
+    pub(super) dispatch_nothing: Devices,
     /// What is dispatched until then and was not queued in the trace may have been queued before it begins.
     pub(super) queued_before: Nanos,
     pub(super) losses: Losses,

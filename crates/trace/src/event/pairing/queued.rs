@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use headstack_units::Nanos;
 
+use super::active::Active;
 use super::tiling::{Near, tiles};
 use crate::event::{Event, Marks};
 
@@ -31,6 +32,25 @@ pub(super) struct Piece {
 }
 
 impl Piece {
+    /// What waited as a dispatch does.
+    pub(super) fn of(active: &Active, write: bool) -> Self {
+        let queued = active.io.request.arrival;
+        Self {
+            end: active.end,
+            write,
+            is_rest: false,
+            is_split: false,
+            queued,
+            latest: queued,
+            got: Nanos::MAX,
+            inserted: Nanos::MAX,
+            pid: active.io.pid,
+            marks: active.marks,
+            doubtful: active.doubtful,
+            superseded: active.superseded,
+        }
+    }
+
     fn new(event: &Event, write: bool, doubtful: bool) -> Self {
         Self {
             end: event.end(),
@@ -92,6 +112,12 @@ impl Queued {
         let piece = Piece::new(event, write, doubtful);
         self.longest = self.longest.max(u64::from(event.sectors()));
         self.pieces.entry((event.device, event.sector)).or_default().push(piece);
+    }
+
+    /// One that waited elsewhere waits here, at a device and a sector.
+    pub(super) fn push_piece(&mut self, place: (u32, u64), piece: Piece) {
+        self.longest = self.longest.max(piece.end - place.1);
+        self.pieces.entry(place).or_default().push(piece);
     }
 
     /// The piece that holds the event's first sector, of several the nearest, and of those the last.

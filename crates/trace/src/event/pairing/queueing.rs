@@ -14,6 +14,12 @@ impl Pairing {
         let write = event.marks.has(Marks::WRITE);
         let key = (event.device, event.sector, write);
         self.look_for_unended(key);
+        if self.dispatches_nothing(event.device) {
+            if !self.queued.is_rest(event, write) {
+                self.begin_undispatched(event, write);
+            }
+            return;
+        }
         if !self.lossy && self.queued.push_alone(event, write) {
             return self.losses.waits.begin();
         }

@@ -83,24 +83,28 @@ impl Pairing {
     fn end_all(&mut self, key: Key) {
         for active in self.active.get_mut(&key).into_iter().flatten() {
             active.ended = true;
-            self.counts.orphan_dispatches += u64::from(!std::mem::replace(&mut active.doubtful, true));
+            if !std::mem::replace(&mut active.doubtful, true) {
+                self.counts.orphan(active);
+            }
         }
     }
 
     /// Gives up what was dispatched there before `since`; and all that was there together with it.
     pub(super) fn give_up_older(&mut self, key: Key, since: Nanos) {
         let Some(list) = self.active.get_mut(&key) else { return };
-        let (mut alone, mut is_less) = (0, false);
+        let counts = &mut self.counts;
+        let mut is_less = false;
         list.retain(|active| {
             let keeps = active.io.request.start >= since;
-            alone += u64::from(!keeps && !active.doubtful);
+            if !keeps && !active.doubtful {
+                counts.orphan(active);
+            }
             is_less |= !keeps && !active.ended;
             keeps
         });
         if list.is_empty() {
             self.active.remove(&key);
         }
-        self.counts.orphan_dispatches += alone;
         if is_less {
             self.doubt_together(key);
         }
@@ -164,6 +168,10 @@ impl Pairing {
         let Some(io) = self.ios.take(number) else { return };
         self.counts.pairs -= 1;
         self.counts.without_queueing -= u64::from(!io.response_known);
+        if io.request.start.present().is_none() {
+            self.counts.undispatched -= 1;
+            self.undispatched.pairs -= 1;
+        }
         self.counts.discards -= u64::from(io.kind == crate::Kind::Discard);
         self.counts.doubtful += 1;
     }
