@@ -11,6 +11,9 @@ const LARGEST_PIECE: u64 = 2048;
 /// One piece of so many, at most, is chosen because it is too old.
 const OVERDUE_EVERY: u32 = 64;
 
+/// What goes to the media because it is too old, while reads want the arm, has one part in so many of its time.
+const PARTS_OF_TIME: u64 = 10;
+
 /// A run of buffered sectors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Run {
@@ -45,6 +48,8 @@ pub(crate) struct Dirty {
     by_place: u32,
     /// Going down to the low-water mark.
     draining: bool,
+    /// By then reads have had the arm for their share of the time, what was too old having had its own.
+    made_up_at: Nanos,
 }
 
 impl Dirty {
@@ -221,6 +226,16 @@ impl Dirty {
         self.oldest_piece()
     }
 
+    /// From when on something is too old that came more than `limit` before, and may go although reads want the arm.
+    pub(crate) fn forced_from(&mut self, limit: Nanos) -> Option<Nanos> {
+        Some(self.oldest()?.saturating_add(limit).max(self.made_up_at))
+    }
+
+    /// A piece went from `start` to `end` although reads want the arm: they have it for as long as makes up for that.
+    pub(crate) fn make_up(&mut self, start: Nanos, end: Nanos) {
+        self.made_up_at = start + Nanos((end - start).0 * PARTS_OF_TIME);
+    }
+
     /// Whether buffered writes go before waiting reads: from above the high-water mark on until the low one is reached.
     pub(crate) fn drains(&mut self, high: Level, low: Level) -> bool {
         let fill = Level { sectors: self.sectors, runs: self.runs.len() };
@@ -239,18 +254,28 @@ impl Dirty {
         self.piece_at(self.places.soonest(arms, reach)?)
     }
 
-    /// Whether everything to come is the same with `other`. A turn by age that has come stays: how long ago it did is all the
-    /// same.
-    pub(super) fn has_same_future(&self, other: &Self) -> bool {
+    /// Whether everything to come is the same with `other`, no piece being to begin before `settled`. A turn by age that has come stays:
+    /// how long ago it did is all the same.
+    pub(super) fn has_same_future(&self, other: &Self, settled: Nanos) -> bool {
         // The places follow from the runs, and so does whether the oldest is held; the media are the same.
-        let Self { runs, places: _, physical: _, sectors, arrivals, holds_oldest: _, by_place, draining } =
-            self;
+        let Self {
+            runs,
+            places: _,
+            physical: _,
+            sectors,
+            arrivals,
+            holds_oldest: _,
+            by_place,
+            draining,
+            made_up_at,
+        } = self;
         let turn = |by_place: u32| by_place.min(OVERDUE_EVERY - 1);
         *runs == other.runs
             && *sectors == other.sectors
             && *arrivals == other.arrivals
             && turn(*by_place) == turn(other.by_place)
             && *draining == other.draining
+            && settled.max(*made_up_at) == settled.max(other.made_up_at)
     }
 
     /// Everything happens at another time.
@@ -258,6 +283,7 @@ impl Dirty {
         for arrival in &mut self.arrivals {
             arrival.at = moved(arrival.at);
         }
+        self.made_up_at = moved(self.made_up_at);
     }
 }
 

@@ -74,7 +74,7 @@ impl Buffer {
         let labels = segments.relabelling(&other.segments)?;
         let is_same = prefetch.map(|prefetch| prefetch.relabelled(&labels)) == other.prefetch
             && stopped.map(|stopped| labels.of(stopped)) == other.stopped
-            && dirty.has_same_future(&other.dirty)
+            && dirty.has_same_future(&other.dirty, *settled)
             && *destaging == other.destaging
             && *settled == other.settled
             && *early == other.early;

@@ -506,7 +506,7 @@ pub enum WritePolicy {
         /// Otherwise they go after no read has needed the arm for this long, in ms.
         #[serde(default)]
         idle_before_destage_ms: f64,
-        /// What has waited longer than this, in ms, goes first.
+        /// What has waited longer than this, in ms, goes without waiting for that; while reads want the arm it has a tenth of its time.
         #[serde(default = "default_age_limit")]
         age_limit_ms: f64,
         /// Writes that overlap data not yet on the media.

@@ -4,7 +4,8 @@
 //! out when somebody asks ([`destage_until`]), from what was in the buffer then. A piece that has begun is finished; a read
 //! waits for no other. It is chosen by positioning time from where the arm is, but a run of sectors that has been begun
 //! goes on, and what is older than the bound has its
-//! turn (one piece in so many: where all are too old, to go by age alone would make them older still).
+//! turn (one piece in so many: where all are too old, to go by age alone would make them older still). While reads want the arm, what is
+//! too old has a share of its time: as much as comes could take all of it.
 
 use super::Parts;
 use super::path::busy_of;
@@ -17,38 +18,62 @@ use crate::model::{DriveModel, WriteBack};
 use crate::scheduler::{Estimate, Target, overhead, soonest};
 use headstack_units::{Lba, Nanos, Op};
 
+/// When the next piece begins, and why.
+#[derive(Clone, Copy, Debug)]
+enum Next {
+    /// There is room to make, or nothing else to do.
+    Due(Nanos),
+    /// It is too old, and reads want the arm.
+    Forced(Nanos),
+}
+
+impl Next {
+    fn start(self) -> Nanos {
+        match self {
+            Self::Due(start) | Self::Forced(start) => start,
+        }
+    }
+}
+
 /// Brings background work to `now`: the pieces that begin before it are on their way, and no other will begin before it.
 pub(crate) fn destage_until(model: &DriveModel, parts: &mut Parts, now: Nanos) {
     let Some(write_back) = &model.write_back else { return };
-    while let Some(start) = next_start(write_back, parts)
-        && start < now
+    while let Some(next) = next_start(write_back, parts)
+        && next.start() < now
     {
-        destage_one(model, parts, start);
+        match next {
+            Next::Due(start) => _ = destage_one(model, parts, start),
+            Next::Forced(start) => force_one(model, parts, start),
+        }
     }
     parts.buffer.destaged_to(now);
 }
 
 /// When the next piece begins if no command comes.
-fn next_start(write_back: &WriteBack, parts: &mut Parts) -> Option<Nanos> {
-    let oldest = parts.buffer.dirty.oldest()?;
+fn next_start(write_back: &WriteBack, parts: &mut Parts) -> Option<Next> {
+    let forced = parts.buffer.dirty.forced_from(write_back.age_limit)?;
     let ready = parts.mechanism.all_free().max(parts.buffer.settled());
-    let pressing = if parts.buffer.dirty.drains(write_back.high, write_back.low) {
-        Nanos::ZERO
-    } else {
-        oldest.saturating_add(write_back.age_limit)
-    };
-    Some(ready.max(pressing.min(parts.history.quiet_since() + write_back.idle)))
+    if parts.buffer.dirty.drains(write_back.high, write_back.low) {
+        return Some(Next::Due(ready));
+    }
+    let idle = ready.max(parts.history.quiet_since() + write_back.idle);
+    let forced = ready.max(forced);
+    Some(if forced < idle { Next::Forced(forced) } else { Next::Due(idle) })
 }
 
-/// Buffered writes above the high-water mark: one piece goes before a read that needs the arm, if none has since the last command
-/// that did.
+/// Before a read that needs the arm one piece goes, if none has since the last command that did: where the cache is filled above the
+/// high-water mark, and where something is too old that has not had its share of the time.
 #[inline]
 pub(super) fn give_buffer_its_share(model: &DriveModel, parts: &mut Parts, at: Nanos) {
-    if let Some(write_back) = &model.write_back
-        && parts.buffer.dirty.drains(write_back.high, write_back.low)
-        && parts.mechanism.last_work() != Work::Destage
-    {
+    let Some(write_back) = &model.write_back else { return };
+    let drains = parts.buffer.dirty.drains(write_back.high, write_back.low);
+    if parts.mechanism.last_work() == Work::Destage {
+        return;
+    }
+    if drains {
         destage_one(model, parts, at);
+    } else if parts.buffer.dirty.forced_from(write_back.age_limit).is_some_and(|from| from <= at) {
+        force_one(model, parts, at);
     }
 }
 
@@ -111,6 +136,15 @@ fn destage_one(model: &DriveModel, parts: &mut Parts, at: Nanos) -> Nanos {
     let claim = claim(model, parts, at);
     let piece = next_piece(model, parts, &claim);
     piece.map_or(at, |piece| destage(model, parts, piece, &claim))
+}
+
+/// As [`destage_one`], of what is too old while reads want the arm: the time that it takes is made up for.
+fn force_one(model: &DriveModel, parts: &mut Parts, at: Nanos) {
+    let claim = claim(model, parts, at);
+    if let Some(piece) = next_piece(model, parts, &claim) {
+        let end = destage(model, parts, piece, &claim);
+        parts.buffer.dirty.make_up(claim.at, end);
+    }
 }
 
 /// Which piece is the next for an arm as claimed.

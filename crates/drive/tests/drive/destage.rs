@@ -219,6 +219,63 @@ fn what_waited_too_long_has_its_turn() {
     assert!((ms(1000.0)..ms(1000.0 + 64.0 * 15.0)).contains(&start), "{start:?}");
 }
 
+/// Reads that always want the arm, two or more at a time, from 20 buffered writes on; until `until`.
+fn writes_under_reads(scheduler: &str, until: Nanos) -> Vec<Background> {
+    let extra = format!(
+        "{FAST_BUS}\ncontroller = {{ queue_depth = 32, scheduler = \"{scheduler}\" }}\n\
+         write_policy.write-back = {{ size_kib = 100.0, age_limit_ms = 1000.0, idle_before_destage_ms = 10.0 }}"
+    );
+    let mut drive = drive(&extra);
+    let bus = drive.model().bus();
+    let writes = (0..20).map(|id| (Nanos(id), command(id, Op::Write, 1000 + 1900 * id, 1)));
+    let reads = (20..)
+        .zip(scatter(5))
+        .map(|(id, x)| (ms(5.0 * (id - 19) as f64), command(id, Op::Read, x % 40_000, 1)))
+        .take_while(|&(at, _)| at < until);
+    let arrivals: Vec<_> = writes.chain(reads).collect();
+    run_events(&mut drive, &bus, &arrivals).1
+}
+
+#[test]
+fn what_waited_too_long_goes_beside_reads_that_never_leave_the_arm_free() {
+    for scheduler in ["fcfs", "sptf", "satf", "aspctf(0.03)", "ncq"] {
+        let background = writes_under_reads(scheduler, ms(6000.0));
+        let start = |work: &Background| work.start;
+        let last = background.iter().map(start).max().unwrap();
+        assert_eq!(background.len(), 20, "{scheduler}");
+        // One a piece of at most 25 ms, and nine times as long for reads.
+        assert!(last < ms(1000.0 + 20.0 * 250.0), "{scheduler}: {last:?}");
+        assert!(background.iter().map(start).min() >= Some(ms(1000.0)), "{scheduler}");
+    }
+}
+
+/// Between the beginnings of two pieces lies ten times what the first took.
+fn have_a_tenth_of_the_time(case: &str, background: &[Background]) {
+    let mut pieces: Vec<_> = background.iter().map(|work| (work.start, work.finish)).collect();
+    pieces.sort_unstable();
+    assert!(pieces.len() > 10, "{case}: {}", pieces.len());
+    for pair in pieces.windows(2) {
+        let (took, apart) = (pair[0].1 - pair[0].0, pair[1].0 - pair[0].0);
+        assert!(apart >= Nanos(10 * took.0), "{case}: {took:?} of {apart:?}");
+    }
+}
+
+#[test]
+fn what_waited_too_long_leaves_reads_nine_tenths_of_the_arms_time() {
+    for scheduler in ["fcfs", "sptf", "ncq"] {
+        have_a_tenth_of_the_time(scheduler, &writes_under_reads(scheduler, ms(6000.0)));
+    }
+    // One at a time, between which the arm is free for an instant; a cache that is never filled.
+    let mut drive = buffered("size_kib = 4000.0, age_limit_ms = 1000.0, idle_before_destage_ms = 10.0");
+    let bus = drive.model().bus();
+    let (mut now, mut background) = (Nanos::ZERO, Vec::new());
+    for (id, x) in (0..600).zip(scatter(7)) {
+        let op = if id % 2 == 0 { Op::Read } else { Op::Write };
+        now = drive.serve(now, command(id, op, x % 39_000, 1), &bus, &mut background).finish;
+    }
+    have_a_tenth_of_the_time("one at a time", &background);
+}
+
 #[test]
 fn the_cache_keeps_track_of_so_many_runs() {
     let mut drive = buffered("size_kib = 1000.0, runs = 4");
