@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Group, Parameter
 
-from headstack.cli import offered, output
+from headstack.cli import offered, output, progress
 from headstack.cli.models import built_system
 from headstack.cli.options import MODEL, OUTPUT, RUN, TRACE, Json, Overrides, TraceOptions
 from headstack.errors import InputError
@@ -123,7 +123,9 @@ def calibrate(
         raise InputError("--law goes with `--table` and `--record` only", "leave it out")
     share, folds = _parts(split)
     built = built_system(system, set_)
-    with output.progress("trying drives", None) as progress:
+    fits = 1 if folds is None else folds + 1
+    aside = "" if names else f"a fit tries {5_000 * fits:,} to {15_000 * fits:,}"
+    with progress.bar("trying drives", None, "drives", aside) as told:
         found = calibrate(
             built,
             how.open(trace, settles_gap=True),
@@ -135,7 +137,7 @@ def calibrate(
             retries=retries,
             resume=resume,
             note=output.note,
-            progress=progress,
+            progress=told,
         )
     outputs = [(path, write) for path, write in ((save, found.save_drive), (report, found.report)) if path is not None]
     for path, write in outputs:
@@ -237,11 +239,11 @@ def _show(summary: Mapping[str, Any]) -> None:
     scored = (
         f"each scored by a drive fitted to the other {split['folds'] - 1} of {split['folds']} blocks"
         if "folds" in split
-        else f"scored on {number(split['test_requests'])} test requests"
+        else f"scored on the other {number(split['test_requests'])}, its test requests"
     )
     output.sentence(
-        f"{summary['system']} fitted to {number(split['train_requests'])} training requests of "
-        f"{summary['workload']}, {scored}"
+        f"{summary['system']} fitted to the first {number(split['train_requests'])} measured requests of "
+        f"{summary['workload']}, its training requests, {scored}"
     )
     output.line()
     output.table(

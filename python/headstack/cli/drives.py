@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import App, Parameter
 
-from headstack.cli import offered, output
+from headstack.cli import offered, output, progress
 from headstack.cli.options import OUTPUT, Json, Overrides, pairs
 from headstack.cli.verbs import VERBS, examples
 from headstack.counted import plural
@@ -154,8 +154,8 @@ def _check_deep(sources: list[str], results: list[CheckedFile], code: int, *, js
     from headstack.checks import deep_check
     from headstack.threads import Pool
 
-    with Pool() as pool:
-        checks = list(pool.map(deep_check, sources))
+    with progress.each("checking", deep_check, len(sources), "drives") as check, Pool() as pool:
+        checks = list(pool.map(check, sources))
     missed = sum(1 for check in checks if check.missed)
     code = code or int(missed > 0)
     if json:
@@ -225,7 +225,9 @@ def sheet(
     known = published_drives()
     if unknown := [drive for drive in drives if drive not in known]:
         raise InputError(f"no data sheet is known for `{unknown[0]}`", f"known: {', '.join(known)}")
-    rows = [row for drive in drives or known for row in sheet_rows(drive)]
+    names = list(drives or known)
+    with progress.each("running", sheet_rows, len(names), "drives") as run:
+        rows = [row for name in names for row in run(name)]
     if json:
         output.print_json({"rows": [row.json() for row in rows]})
     elif markdown:

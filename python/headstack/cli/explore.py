@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from headstack.cli import DONE, IN_PART, output
+from headstack.cli import DONE, IN_PART, output, progress
 from headstack.cli.options import OUTPUT, RUN, Json, Replay, TraceOptions, check_counts
 from headstack.cli.sweep import kept, say_failures
 from headstack.errors import InputError
@@ -52,7 +52,7 @@ def explore(
     if resume and out is None:
         raise InputError("--resume goes on with a folder, and none is named", "give it with --out")
     check_counts(requests=requests, threads=threads)
-    with kept(out), output.progress("exploring", None) as progress:
+    with kept(out), progress.bar("exploring", None, "runs") as told:
         found = explored(
             how.open(trace),
             candidates,
@@ -62,7 +62,7 @@ def explore(
             out=out,
             resume=resume,
             threads=threads,
-            progress=None if progress is None else (lambda done, wanted: progress(done, 0.0, wanted)),
+            progress=None if told is None else (lambda done, wanted: told(done, 0.0, wanted)),
         )
     if report is not None:
         found.report(report)

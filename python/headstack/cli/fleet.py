@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from headstack.cli import offered, output
+from headstack.cli import offered, output, progress
 from headstack.cli.models import built_system
 from headstack.cli.options import (
     OUTPUT,
@@ -82,10 +82,10 @@ def fleet(
     built = built_system(system, set_, scheduler)
     traces = [how.open(path) for path in files_of(trace)]
     begun = time.perf_counter()
-    with _executor(dask) as executor, output.progress("simulating", None) as progress:
+    with _executor(dask) as executor, progress.bar("simulating", None) as told:
         done = run_fleet(
             built, traces, seed=seed, requests=requests, worst=worst, threads=threads, executor=executor, shares=shares,
-            progress=progress,
+            progress=told,
         )  # fmt: skip
     wall_s = time.perf_counter() - begun
     if out is not None:

@@ -11,6 +11,7 @@ from cyclopts import Group, Parameter
 
 from headstack.cli import BAD_INPUT, DONE, IN_PART, NOT_THE_DEVICE, output, signals
 from headstack.cli.options import MODEL, OUTPUT, RUN, Json, Overrides, pairs, seconds
+from headstack.cli.progress import about, duration
 from headstack.errors import InputError
 
 if TYPE_CHECKING:
@@ -180,8 +181,8 @@ def _measure(
     planned = measure.plan(device, probes, within_s=within_s, **opening)
     left_out = [each for each in planned if not each["fits"]]
     if left_out:
-        names = ", ".join(f"{each['probe']} ({_time(each['expected_s'])})" for each in left_out)
-        output.note(f"left out, to be through within {_time(within_s or 0)}: {names}")
+        names = ", ".join(f"{each['probe']} ({duration(each['expected_s'])})" for each in left_out)
+        output.note(f"left out, to be through within {duration(within_s or 0)}: {names}")
         planned = [each for each in planned if each["fits"]]
         probes = tuple(each["probe"] for each in planned)
     with _progress(_announcement(device, planned), planned) as progress:
@@ -305,21 +306,9 @@ def _option(name: str) -> str:
 
 def _announcement(device: str, planned: list[PlannedProbe]) -> str:
     total = sum(each["expected_s"] for each in planned)
-    parts = ", ".join(f"{each['probe']} {_time(each['expected_s'])}" for each in planned)
+    parts = ", ".join(f"{each['probe']} {duration(each['expected_s'])}" for each in planned)
     clock = " of simulated time" if device.startswith(("sim:", "mock:")) else ""
-    return f"measuring {device}: {_about(total)}{clock} ({parts})"
-
-
-def _about(seconds: float) -> str:
-    return _time(seconds) if seconds < 1 else f"about {_time(seconds)}"
-
-
-def _time(seconds: float) -> str:
-    if seconds < 1:
-        return "under 1 s"
-    if seconds < 120:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
+    return f"measuring {device}: {about(total)}{clock} ({parts})"
 
 
 def _how_to_go_on(device: str, probes: tuple[str, ...], record: Path | None, samples: int) -> str:
@@ -347,8 +336,8 @@ def _progress(announcement: str, planned: list[PlannedProbe]) -> Iterator[Callab
             bar.update(told)
         elif told["probe"] not in told_of:
             # What the probes before it found may change the estimate of all that follow.
-            rest = f", {_time(told['rest_s'])} remaining after it" if told["rest_s"] else ""
-            output.note(f"{told['probe']}: {_about(told['expected_s'])}{rest}")
+            rest = f", {duration(told['rest_s'])} remaining after it" if told["rest_s"] else ""
+            output.note(f"{told['probe']}: {about(told['expected_s'])}{rest}")
         if told["probe"] not in told_of:
             told_of.append(told["probe"])
         return True
@@ -387,7 +376,7 @@ class _Bar:
             completed=before + min(told["elapsed_s"], told["expected_s"]),
             total=before + told["expected_s"] + told["rest_s"],
             probe=f"{told['probe']} ({place + 1} of {len(self._order)})",
-            detail=f"{told['samples']:,} accesses, {_about(left)} left",
+            detail=f"{told['samples']:,} accesses, {about(left)} remaining",
         )
 
     def stop(self) -> None:

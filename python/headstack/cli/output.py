@@ -6,7 +6,6 @@ import io
 import os
 import re
 import sys
-import time
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TextIO, TypeGuard
@@ -16,7 +15,7 @@ from headstack.errors import InputError
 from headstack.shown import number as number  # noqa: PLC0414 (part of what verbs print with)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
     from cyclopts import CycloptsError
@@ -359,42 +358,6 @@ def _csv(rows: Sequence[Sequence[str]]) -> None:
     csv.writer(text, lineterminator="\n").writerows(rows)
     _print(("\n" if _form.begun else "") + text.getvalue())
     _form.begun = True
-
-
-@contextmanager
-def progress(what: str, total: int | None) -> Iterator[Callable[..., None] | None]:
-    """Show a bar on stderr while long work runs; nothing where stderr is not a terminal.
-
-    The function handed out takes the number of requests done, the simulated time in seconds, and the total where that
-    becomes known on the way. The bar appears after half a second, so that short work stays silent.
-    """
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    bar = Progress(
-        TextColumn(what), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[simulated]}"),
-        TimeRemainingColumn(), console=Console(file=sys.stderr), transient=True,
-    )  # fmt: skip
-    task = bar.add_task(what, total=total, simulated="")
-    begun = time.monotonic()
-    shown = False
-
-    def report(done: int, simulated_s: float, total: int | None = total) -> None:
-        nonlocal shown
-        if not shown and time.monotonic() - begun > 0.5:
-            bar.start()
-            shown = True
-        bar.update(
-            task, completed=done, total=total, simulated=f"{simulated_s:,.0f} s simulated" if simulated_s else ""
-        )
-
-    try:
-        yield report
-    finally:
-        bar.stop()
 
 
 def trace_notes(notes: Mapping[str, Any]) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from headstack.cli import offered, output
+from headstack.cli import offered, output, progress
 from headstack.cli.models import built_system
 from headstack.cli.options import (
     OUTPUT,
@@ -128,7 +128,7 @@ def simulate(
     if threads is not None and threads < 1:
         raise InputError(f"--threads {threads}: a run needs a thread", "give at least 1, or leave it out for all cores")
     total = requests if workload is None else requests or getattr(source, "requests", None)
-    with output.progress("simulating", total) as progress:
+    with progress.bar("simulating", total) as told:
         run = simulate(
             built,
             source,
@@ -141,7 +141,7 @@ def simulate(
             background_out=background_out,
             keep=False,
             sample=report is not None,
-            progress=progress,
+            progress=told,
             threads=threads,
             **warmup(warmup_),
         )

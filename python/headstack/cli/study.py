@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import os
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import App, Parameter
 
-from headstack.cli import offered, output
+from headstack.cli import offered, output, progress
 from headstack.cli.options import OUTPUT, Json
 from headstack.cli.verbs import VERBS, examples
 from headstack.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
     from headstack.studies.framework import StudyResult
 
 app = App(name="study", help=VERBS["study"][1], help_epilogue=examples("study"))
@@ -69,9 +66,10 @@ def study(
             raise InputError(f"study {name} has no rates to export", "give --export-rates with `study rebuild`")
         check_writable(export_rates)
     results = []
-    for each in STUDIES if name == "all" else [name]:
-        with _progress() as progress:
-            results.append(run(each, data, progress))
+    names = list(STUDIES) if name == "all" else [name]
+    for number, each in enumerate(names, 1):
+        with progress.steps(f"{each} ({number} of {len(names)} studies)" if len(names) > 1 else each) as told:
+            results.append(run(each, data, told))
     if report is not None:
         _write(results, report, is_directory=name == "all")
     if export_rates is not None:
@@ -113,16 +111,3 @@ def _show(result: StudyResult) -> None:
         caption=result.answer(),
         name=result.name,
     )
-
-
-@contextmanager
-def _progress() -> Iterator[Callable[[str], None] | None]:
-    import sys
-
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-
-    with Console(file=sys.stderr).status("") as status:
-        yield status.update

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from headstack.cli import DONE, IN_PART, output
+from headstack.cli import DONE, IN_PART, output, progress
 from headstack.cli.options import RUN, Dask, Json
 from headstack.errors import InputError
 from headstack.shown import several
@@ -57,8 +57,8 @@ def sweep(
         raise InputError("--threads, --dask and --slurm each say where runs are served", "give one of them")
     # What is wrong with the file is said before a cluster is asked for anything.
     found = definition.load(file)
-    with kept(out), _executor(dask, slurm, out) as executor, output.progress("sweeping", None) as progress:
-        told = None if progress is None else (lambda done, wanted: progress(done, 0.0, wanted))
+    with kept(out), _executor(dask, slurm, out) as executor, progress.bar("sweeping", None, "runs") as report:
+        told = None if report is None else (lambda done, wanted: report(done, 0.0, wanted))
         done = run_definition(found, out, resume=resume, executor=executor, threads=threads, progress=told)
     output.print_json(done.summary) if json else _show(done)
     say_failures(done)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import App, Parameter
 
-from headstack.cli import output
+from headstack.cli import output, progress
 from headstack.cli.options import OUTPUT, Json, ReadOptions, Strict, TraceOptions, WrittenAs
 from headstack.cli.verbs import VERBS, examples
 from headstack.remote import as_given
@@ -76,8 +76,8 @@ def info(
     json: Json = False,
 ) -> int:
     """Tell what is in a trace: counts, span, mix, sizes, footprint, rate, sequentiality, measured times."""
-    with output.progress("reading", None) as progress:
-        about = how.open(trace).info(strict=strict, progress=progress)
+    with progress.bar("reading", None) as told:
+        about = how.open(trace).info(strict=strict, progress=told)
     output.trace_notes(about["notes"])
     if not about["requests"]:
         output.warning(nothing_left(how))
@@ -102,8 +102,8 @@ def convert(
     json: Json = False,
 ) -> int:
     """Write a trace, or the chosen part of it, as Parquet, CSV or in a format of others; `.gz` packs all but Parquet and Arrow."""
-    with output.progress("converting", None) as progress:
-        written = how.open(trace).convert_all(out, format=as_, strict=strict, progress=progress)
+    with progress.bar("converting", None) as told:
+        written = how.open(trace).convert_all(out, format=as_, strict=strict, progress=told)
     output.trace_notes(written["notes"])
     requests, others = written["requests"], written["others"]
     if not requests + others:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from headstack.cli import output
+from headstack.cli import output, progress
 from headstack.cli.layers import show_layers
 from headstack.cli.options import OUTPUT, RUN, Json, ReadOptions, Strict
 from headstack.cli.trace import nothing_left
@@ -37,8 +37,8 @@ def analyze(
     """Analyse a trace in one pass: responses by time, drive, address, size, kind and start; depth, bursts, runs."""
     from headstack._core import analyse_trace
 
-    with output.progress("analysing", None) as progress:
-        about = analyse_trace(how.open(trace), strict=strict, ticks_per_s=ticks, progress=progress)
+    with progress.bar("analysing", None) as told:
+        about = analyse_trace(how.open(trace), strict=strict, ticks_per_s=ticks, progress=told)
     if report is not None:
         from headstack.report.trace import trace_page
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
-from headstack.cli import offered, output
+from headstack.cli import offered, output, progress
 from headstack.cli.models import built_system
 from headstack.cli.options import (
     OUTPUT,
@@ -82,7 +82,7 @@ def validate(
         raise InputError("--fit-share is the share that `--phase-lock` fits", "add `--phase-lock`")
     check_counts(requests=requests)
     built = built_system(system, set_, scheduler)
-    with output.progress("replaying", requests) as progress:
+    with progress.bar("replaying", requests) as told:
         validation = validate(
             built,
             how.open(trace, settles_gap=True),
@@ -92,7 +92,7 @@ def validate(
             ladder=ladder,
             phase_lock=(0.5 if fit_share is None else fit_share) if phase_lock else False,
             note=output.note,
-            progress=progress,
+            progress=told,
         )
     if save is not None:
         validation.save_drive(save)
