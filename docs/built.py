@@ -5,6 +5,7 @@ Run by `make docs`. A page that needs a network is of no use to a reader without
 
 from __future__ import annotations
 
+import argparse
 import sys
 from html.parser import HTMLParser
 from pathlib import Path
@@ -47,4 +48,6 @@ def main(built: Path) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(Path(sys.argv[1])))
+    words = argparse.ArgumentParser(description="Look whether built pages fetch anything from elsewhere.")
+    words.add_argument("folder", type=Path, help="the built documentation")
+    sys.exit(main(words.parse_args().folder))

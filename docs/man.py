@@ -5,11 +5,11 @@ Run by `make man`; the pages land in the directory that is named.
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import io
 import os
 import re
-import sys
 from pathlib import Path
 
 from headstack import __version__
@@ -53,4 +53,7 @@ def write(folder: Path) -> int:
 
 
 if __name__ == "__main__":
-    print(f"{write(Path(sys.argv[1]))} manual pages in {sys.argv[1]}")
+    words = argparse.ArgumentParser(description="Write the manual pages of headstack and of each verb.")
+    words.add_argument("folder", type=Path, help="where they are written; made if it is not there")
+    folder: Path = words.parse_args().folder
+    print(f"{write(folder)} manual pages in {folder}")

@@ -5,8 +5,8 @@ python docs/schemas.py docs/reference/schemas
 
 from __future__ import annotations
 
+import argparse
 import json
-import sys
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Union
@@ -77,7 +77,9 @@ def _outputs(made: Schema) -> list[Schema]:
 
 def main() -> None:
     """Write all of them."""
-    folder = Path(sys.argv[1])
+    words = argparse.ArgumentParser(description="Write the JSON Schema of what each verb prints with --json.")
+    words.add_argument("folder", type=Path, help="where they are written, as VERB.json; made if it is not there")
+    folder: Path = words.parse_args().folder
     folder.mkdir(parents=True, exist_ok=True)
     describe_keys()
     for verb in OUTPUTS:

@@ -127,6 +127,32 @@ def test_completion_knows_the_names_of_the_library(words: tuple[str, ...], offer
     assert offered in done.stdout.split()
 
 
+@pytest.mark.parametrize("script", ["schemas.py", "man.py", "built.py"])
+def test_scripts_of_the_documents_take_no_option_for_a_folder(script: str, tmp_path: Path) -> None:
+    """`docs/schemas.py --help` made a folder of that name, which was committed."""
+    helped = subprocess.run(
+        [sys.executable, ROOT / "docs" / script, "--help"], cwd=tmp_path, check=True, capture_output=True, text=True
+    )
+    assert "folder" in helped.stdout
+    for words in (["--out"], []):
+        wrong = subprocess.run(
+            [sys.executable, ROOT / "docs" / script, *words], cwd=tmp_path, check=False, capture_output=True
+        )
+        assert wrong.returncode == 2
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_readme_says_how_to_have_completion_and_manual_pages(tmp_path: Path) -> None:
+    text = (ROOT / "README.md").read_text()
+    for words in ("headstack completion bash", "~/.local/share/bash-completion/completions/headstack", "make man"):
+        assert words in text
+    folder = tmp_path / "man" / "man1"
+    subprocess.run([sys.executable, ROOT / "docs" / "man.py", folder], check=True, capture_output=True)
+    [shown] = re.findall(r"`man -M dist/share/man (\S+)`", text)
+    assert (folder / f"{shown}.1").is_file()
+    assert "$(SHARE)/man/man1" in (ROOT / "Makefile").read_text()
+
+
 def test_manual_pages(tmp_path: Path) -> None:
     subprocess.run([sys.executable, ROOT / "docs" / "man.py", tmp_path], check=True, capture_output=True)
     pages = {path.name: path.read_text() for path in tmp_path.glob("*.1")}
