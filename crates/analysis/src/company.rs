@@ -18,7 +18,7 @@ use headstack_trace::{Io, Kind};
 use headstack_units::{Lba, Nanos};
 
 use crate::effect::{Differences, Effect, FEWEST, FEWEST_READS, FilledBy, Logs, MUCH, WINDOW, of_device};
-use crate::peers::Peer;
+use crate::peers::{Peer, count_level};
 use crate::phases::{self, FEWEST_PHASES, InPhases, Overlap, Phases, Ratio, Span, Worked, overlap};
 
 /// At most so many processes are told apart: the first that have asked for [`ENOUGH`].
@@ -80,6 +80,8 @@ struct Read {
     process: Option<u8>,
     /// A bit for each process that has requests outstanding.
     beside: u64,
+    /// How many it found outstanding, as a level.
+    depth: usize,
 }
 
 #[derive(Debug, Default)]
@@ -97,6 +99,7 @@ struct Device {
     busy: u64,
     regions: Option<Regions>,
     beside: Vec<Differences>,
+    shares: Shares,
     own: Vec<Differences>,
     phases: Phases,
 }
@@ -319,9 +322,10 @@ impl Device {
                 self.busy &= !(1 << done);
             }
         }
-        let queued = peer.and_then(|peer| Some((peer.queued?, peer.placed?, peer.in_stream)));
-        if let Some((log, placed, in_stream)) = queued {
-            self.read(Read { lba: request.lba, log, placed, in_stream, process, beside: self.busy });
+        let queued = peer.and_then(|peer| Some((peer.queued?, peer.placed?, peer)));
+        if let Some((log, placed, &Peer { in_stream, found, .. })) = queued {
+            let (beside, depth) = (self.busy, count_level(found));
+            self.read(Read { lba: request.lba, log, placed, in_stream, process, beside, depth });
         }
         if self.is_mapped {
             let asked = phases::Asked { arrival: request.arrival, read: peer, process };
@@ -371,17 +375,78 @@ impl Device {
     }
 
     fn settle_company(&mut self) {
-        let Self { in_company: stretch, beside, .. } = self;
+        let Self { in_company: stretch, beside, shares, .. } = self;
         let busy = stretch.iter().fold(0, |all, read| all | read.beside);
         for process in bits(busy) {
             // Whoever has requests outstanding delays others; named is who does so more than the rest.
             let others = || stretch.iter().filter(|read| read.process != Some(process));
-            let those = others().filter(|read| read.beside >> process & 1 == 1);
-            let those = those.map(|read| read.log).collect();
-            contrast(beside, process, those, others().map(|read| read.log).collect());
+            let those = || others().filter(|read| read.is_beside(process));
+            let found: Logs = those().map(|read| read.log).collect();
+            let all: Logs = others().map(|read| read.log).collect();
+            let share = |read: &Read| shares.of(read.depth, process);
+            let explained = [those().map(share).collect(), others().map(share).collect()];
+            let whole = not_explained(found, all, explained);
+            contrast(beside, process, whole, all.without(found).with(whole));
         }
+        stretch.iter().for_each(|read| shares.add(read));
         stretch.clear();
     }
+}
+
+impl Read {
+    /// Whether a process has requests outstanding beside it.
+    fn is_beside(&self, process: u8) -> bool {
+        self.beside >> process & 1 == 1
+    }
+}
+
+/// Of reads that found so many outstanding, which share is of others than a process, and beside it.
+#[derive(Debug, Default)]
+struct Shares(Vec<Share>);
+
+#[derive(Clone, Debug, Default)]
+struct Share {
+    reads: u32,
+    beside: Vec<u32>,
+}
+
+impl Shares {
+    fn add(&mut self, read: &Read) {
+        if self.0.len() <= read.depth {
+            self.0.resize(read.depth + 1, Share::default());
+        }
+        let share = &mut self.0[read.depth];
+        share.reads += 1;
+        for process in bits(read.beside).filter(|process| read.process != Some(*process)) {
+            let process = usize::from(process);
+            if share.beside.len() <= process {
+                share.beside.resize(process + 1, 0);
+            }
+            share.beside[process] += 1;
+        }
+    }
+
+    fn of(&self, depth: usize, process: u8) -> f64 {
+        let Some(share) = self.0.get(depth) else { return 0.0 };
+        let beside = share.beside.get(usize::from(process)).copied().unwrap_or(0);
+        f64::from(beside) / f64::from(share.reads.max(1))
+    }
+}
+
+/// No more than this share of a difference is laid to what was taken out with how many are outstanding.
+const MOST_EXPLAINED: f64 = 0.75;
+
+/// What those reads take beyond the rest of all, with what was taken out of it: where more are outstanding, more of the reads are
+/// beside a process, and what it makes them take longer was learned as what the number makes them take. `explained` are the
+/// shares that are beside it where as many are outstanding, of those and of all.
+fn not_explained(those: Logs, all: Logs, explained: [Logs; 2]) -> Logs {
+    let others = |all: Logs, those: Logs| all.without(those).mean();
+    let (Some(found), Some(rest)) = (those.mean(), others(all, those)) else { return those };
+    let (Some(with), Some(without)) = (explained[0].mean(), others(explained[1], explained[0])) else {
+        return those;
+    };
+    let share = (with - without).clamp(0.0, MOST_EXPLAINED);
+    Logs::of_mean(rest + (found - rest) / (1.0 - share), those.count())
 }
 
 /// The numbers of the bits that are set.

@@ -445,3 +445,36 @@ fn a_stream_at_the_hub_is_not_slow_for_the_zone_it_lies_in() {
     };
     assert!(named(1.8) == 0 && named(4.0) == 20, "{} {}", named(1.8), named(4.0));
 }
+
+/// Reads beside a process find more outstanding: what it makes them take is not to be laid to that.
+#[test]
+fn who_delays_others_delays_them_by_all_that_it_does() {
+    let times = |seed: u64, planted: f64| {
+        let mut random = rand_pcg::Pcg64::seed_from_u64(seed);
+        let (gaps, law) = (Exp::new(0.04).unwrap(), LogNormal::new(1.6, 0.5).unwrap());
+        let (mut company, mut at_ms, mut busy_to) = (Finder::default(), 0.0, 0.0);
+        for _ in 0..16_000 {
+            let gap: f64 = gaps.sample(&mut random);
+            at_ms += gap;
+            // In four seconds of fifteen every fifth is of process 9, and takes 60 ms.
+            let works = at_ms % 15_000.0 < 4_000.0 && random.random_range(0..5) == 0;
+            let ms: f64 = law.sample(&mut random);
+            let ms = if works { 60.0 } else { ms * if at_ms < busy_to { planted } else { 1.0 } };
+            let (arrival, lba) = (Nanos::from_ms(at_ms), Lba(random.random_range(0..1 << 30)));
+            let finish = arrival + Nanos::from_ms(ms);
+            busy_to = if works { f64::max(busy_to, finish.as_ms()) } else { busy_to };
+            let pid = if works { 9 } else { random.random_range(0..3) };
+            let request = Request { finish, ..Request::new(arrival, Op::Read, lba, 8) };
+            company.push(&Io { pid, ..Io::new(request) }, |pid| pid.to_string());
+        }
+        let effects = company.finish(|device| device.to_string());
+        let found = effects.into_iter().find(|effect| effect.cause == "process" && effect.found);
+        found.map(|effect| (effect.times_as_long.unwrap(), effect.low.unwrap(), effect.high.unwrap()))
+    };
+    let found: Vec<_> = (0..20).filter_map(|seed| times(seed, 2.0)).collect();
+    let within = found.iter().filter(|(_, low, high)| (*low..=*high).contains(&2.0)).count();
+    let mean = found.iter().map(|(times, ..)| times.ln()).sum::<f64>() / found.len() as f64;
+    assert!(found.len() == 20 && within >= 18, "{within} of {}: {found:?}", found.len());
+    assert!((mean.exp() / 2.0 - 1.0).abs() < 0.04, "{}", mean.exp());
+    assert!((0..20).all(|seed| times(seed, 1.0).is_none()));
+}
