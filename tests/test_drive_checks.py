@@ -99,6 +99,11 @@ def test_a_write_cache_larger_than_the_memory_is_a_warning(tmp_path: Path) -> No
         ),
         ("bus.read_mb_per_s=0.001", "known drives have at least 0.005 MB/s"),
         ("physical_sector_bytes=65536", "`physical_sector_bytes`: 65,536 B; known drives have 128 to 4,224 B"),
+        (
+            "layout.zone.3.sectors_per_track=4331",
+            "`layout.zone.3.sectors_per_track`: 4,331 sectors are not a multiple of the 8 in a physical one",
+        ),
+        ("layout.zone.*.sectors_per_track=4331", "`layout.zone.0.sectors_per_track` (and 29 more): 4,331 sectors"),
         ("write_policy.write-back.size_kib=1e9", "1000000000 KiB are more than the drive's memory"),
     ],
 )

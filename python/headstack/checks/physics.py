@@ -56,7 +56,38 @@ def physics_sentences(spec: Mapping[str, Any]) -> list[str]:
         value = _at(spec, known.path)
         if value is not None:
             found += _outside(known, value)
-    return found
+    return [*found, *_across_tracks(spec)]
+
+
+def _across_tracks(spec: Mapping[str, Any]) -> Iterator[str]:
+    """Tracks that do not hold a whole number of physical sectors: the rest of one would be on the next track."""
+    physical = (spec.get("physical_sector_bytes") or spec["sector_bytes"]) // spec["sector_bytes"]
+    odd = [(path, count) for path, count in _on_tracks(spec["layout"]) if count % physical]
+    if not odd:
+        return
+    path, count = odd[0]
+    more = f" (and {len(odd) - 1:,} more)" if len(odd) > 1 else ""
+    below = count - count % physical
+    would = " or ".join(f"{each:,}" for each in (below, below + physical) if each)
+    yield (
+        f"`{path}`{more}: {count:,} sectors are not a multiple of the {physical} in a physical one, so that some lie across the ends "
+        f"of tracks, as on no drive: they take two passes; {would} would do; it is simulated as it stands"
+    )
+
+
+def _on_tracks(layout: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
+    """Sectors from one end of a track to the other, and what lies before the first."""
+    for index, zone in enumerate(layout.get("zone", ())):
+        path = f"layout.zone.{index}"
+        by_head = zone.get("sectors_per_track_by_head", ())
+        for head, count in enumerate(by_head):
+            yield f"{path}.sectors_per_track_by_head.{head}", count
+        if not by_head:
+            yield f"{path}.sectors_per_track", zone["sectors_per_track"]
+        yield f"{path}.empty_sectors_at_front", zone.get("empty_sectors_at_front", 0)
+    for index, run in enumerate(layout.get("run", ())):
+        held = run.get("data_sectors")
+        yield f"layout.run.{index}", run["sectors_per_track"] - run.get("first_sector", 0) if held is None else held
 
 
 def _outside(known: Known, value: float, where: str = "") -> Iterator[str]:
