@@ -146,15 +146,8 @@ def explain_completion(
     # A serial replay takes requests in the order in which they were started.
     order = {"open": (), "closed": ("arrival_ns",), "measured": ("measured_start_ns",)}[replay]
     rows = rows.sort(*order, "id")
-    timelines: list[Timeline] = []
-    # Of requests at one instant a trace sends one by one, users who wait for the same all together.
-    for together in (False, True):
-        told = _told(built, rows, request, before=before, replay=replay, seed=seed, together=together)
-        told[-1]["phases_differ_ms"] = _phases_differ_ms(told[-1], recorded)
-        if not timelines or _off_ms(told[-1]) < _off_ms(timelines[-1]):
-            timelines = told
-        if _off_ms(timelines[-1]) <= SAME_MS:
-            break
+    timelines = _told(built, rows, request, before=before, replay=replay, seed=seed)
+    timelines[-1]["phases_differ_ms"] = _phases_differ_ms(timelines[-1], recorded)
     if not has_flags:
         for timeline in timelines:
             _forget_causes(timeline)
@@ -169,7 +162,6 @@ def _told(
     before: int,
     replay: str,
     seed: int,
-    together: bool,
 ) -> list[Timeline]:
     """Serve the rows in their order, and tell of the request and of those before it."""
     last = rows["id"].to_list().index(request)
@@ -181,7 +173,7 @@ def _told(
             rows.iter_rows()
         )
     ]
-    told = _core.explain(built, wanted, replay=replay, seed=seed, together=together)
+    told = _core.explain(built, wanted, replay=replay, seed=seed)
     timelines = cast("list[Timeline]", told)
     for timeline in timelines:
         row = rows.row(timeline.pop("position", 0), named=True)
@@ -195,10 +187,6 @@ def _phases_differ_ms(timeline: Timeline, recorded: Mapping[str, int]) -> float:
     told = cast("dict[str, float]", timeline["phases_ms"])
     off = (abs(told[name] - recorded[f"{name}_ns"] / 1e6) for name in PHASES if f"{name}_ns" in recorded)
     return max(off, default=0.0)
-
-
-def _off_ms(timeline: Timeline) -> float:
-    return max(abs(timeline.get("differs_ms", 0.0)), timeline.get("phases_differ_ms", 0.0))
 
 
 def _forget_causes(timeline: Mapping[str, Any]) -> None:

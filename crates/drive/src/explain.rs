@@ -64,12 +64,16 @@ impl Drive {
         };
         let from = narrative.from.unwrap_or(narrative.at);
         let seen_by = heads_at_work(&model, heads);
-        let waits = (narrative.decoded, narrative.media_base);
-        let mut works: Vec<_> =
-            mechanism.diary().map(|diary| diary.between(waits.0, waits.1).collect()).unwrap_or_default();
-        works.sort_by_key(|&(_, from, _)| from);
+        let works = |since, until| {
+            let between = mechanism.diary().map(|diary| diary.between(since, until).collect());
+            let mut works: Vec<_> = between.unwrap_or_default();
+            works.sort_by_key(|&(_, from, _)| from);
+            works
+        };
+        let by_itself = works(outcome.submitted, narrative.put_off);
+        let works = works(narrative.decoded, narrative.media_base);
         let (model, since, steps) = (&*model, outcome.submitted, Vec::new());
-        let mut timeline = Timeline { model, epoch, from, since, seen_by, works, steps };
+        let mut timeline = Timeline { model, epoch, from, since, seen_by, works, by_itself, steps };
         timeline.tell(&narrative, outcome, op);
         Some(timeline.steps)
     }
@@ -86,6 +90,8 @@ struct Timeline<'a> {
     seen_by: Option<String>,
     /// What the mechanism did while the command waited for it.
     works: Vec<(Work, Nanos, Nanos)>,
+    /// What it did while the command was put off for what came before.
+    by_itself: Vec<(Work, Nanos, Nanos)>,
     steps: Vec<Step>,
 }
 
@@ -97,8 +103,7 @@ impl Timeline<'_> {
         let decoded = narrative.decoded.clamp(ready, outcome.finish);
         let note = "in the drive's queue";
         self.add("queue", self.since, turned, self.from, note.into());
-        let note = "commands and cached writes before it have to be through first";
-        self.add("wait", turned, ready, self.from, note.into());
+        self.put_off(turned, ready);
         self.add("overhead", ready, decoded, self.from, "command decoded".into());
         self.add("wait", decoded, narrative.room, self.from, "for room in the write cache".into());
         self.wait_for_mechanism(narrative);
@@ -149,6 +154,20 @@ impl Timeline<'_> {
         if finish - at <= outcome.phases.overhead {
             self.add("overhead", at, finish, track, "command completed".into());
         }
+    }
+
+    /// What came before has to be through, and the drive may have something to do for itself in the meantime.
+    fn put_off(&mut self, turned: Nanos, ready: Nanos) {
+        let note = "commands and cached writes before it have to be through first";
+        let mut since = turned;
+        for (work, from, to) in std::mem::take(&mut self.by_itself) {
+            if matches!(work, Work::Recalibration | Work::Wake) && to > since {
+                self.add("wait", since, from, self.from, note.into());
+                self.add("wait", from.max(since), to, self.from, waited_for(work).into());
+                since = to;
+            }
+        }
+        self.add("wait", since, ready, self.from, note.into());
     }
 
     /// A command is decoded, and the mechanism has something else to do: one thing after the other, as far as that is remembered.

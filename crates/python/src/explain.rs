@@ -8,7 +8,7 @@ use crate::run::replay_named;
 use crate::system::System;
 use headstack_drive::Step;
 use headstack_drive::command::{CacheResult, Phases};
-use headstack_system::{AtOneInstant, CommandTold, CompletionRow, Narrator, SystemError, Told};
+use headstack_system::{CommandTold, CompletionRow, Narrator, SystemError, Told};
 use headstack_trace::Request;
 use headstack_units::{Lba, Nanos, RequestFlags};
 use pyo3::prelude::*;
@@ -31,10 +31,9 @@ type Wanted = (
 
 /// Serves requests as a run with this replay and seed does, and gives the timeline of those that are wanted.
 ///
-/// `gap_ns`: from when those before are complete to an arrival that is not given. `together`: requests that arrive at one
-/// instant all come before any of them has an effect.
+/// `gap_ns`: from when those before are complete to an arrival that is not given.
 #[pyfunction]
-#[pyo3(signature = (system, requests, *, replay="open", seed=Seed(1), gap_ns=InstantNs(0), together=false))]
+#[pyo3(signature = (system, requests, *, replay="open", seed=Seed(1), gap_ns=InstantNs(0)))]
 pub(crate) fn explain<'py>(
     py: Python<'py>,
     system: &Bound<'py, System>,
@@ -42,13 +41,11 @@ pub(crate) fn explain<'py>(
     replay: &str,
     seed: Seed,
     gap_ns: InstantNs,
-    together: bool,
 ) -> PyResult<Vec<Typed<'py, results::Timeline>>> {
     let system = system.get();
     let timelines = guarded(py, || {
         let replay = replay_named(replay)?;
-        let ties = if together { AtOneInstant::Together } else { AtOneInstant::OneByOne };
-        let narrator = Narrator::new(&system.system, seed.0, replay, ties);
+        let narrator = Narrator::new(&system.system, seed.0, replay);
         let told = serve(narrator, &requests, Nanos(gap_ns.0))?;
         Ok(told.iter().map(|told| timeline(&system.system, told)).collect::<Vec<_>>())
     })?;

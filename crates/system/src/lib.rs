@@ -113,7 +113,7 @@ pub mod workload;
 
 pub use engine::CommandTold;
 pub use error::SystemError;
-pub use narrator::{AtOneInstant, Narrator, Told};
+pub use narrator::{Narrator, Told};
 pub use record::{CompletionRow, CompletionSink, DriverRow};
 pub use run::fleet::{FleetOptions, FleetPart, run_fleet};
 pub use run::{Input, Progress, Replay, RunOptions, Warmup, WorkloadLabel, run};

@@ -13,16 +13,6 @@ use crate::record::CompletionRow;
 use crate::run::Replay;
 use crate::system::System;
 
-/// Which comes first, of several requests that arrive at one instant and what they set off at that instant.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum AtOneInstant {
-    /// Each has its effect before the next comes, as in a trace.
-    #[default]
-    OneByOne,
-    /// All come before any has an effect, as from users who were waiting for the same.
-    Together,
-}
-
 /// A request, and how it went.
 #[derive(Clone, Debug)]
 pub struct Told {
@@ -37,8 +27,6 @@ pub struct Told {
 pub struct Narrator {
     engine: Engine,
     replay: Replay,
-    at_one_instant: AtOneInstant,
-    last_arrival: Option<Nanos>,
     /// When a request was complete last, on the clock of the run; of each volume in a measured replay.
     before: Nanos,
     measured: Vec<Nanos>,
@@ -49,7 +37,7 @@ pub struct Narrator {
 
 impl Narrator {
     /// A system at rest at time 0, as a run with this replay and seed begins.
-    pub fn new(system: &Arc<System>, seed: u64, replay: Replay, at_one_instant: AtOneInstant) -> Self {
+    pub fn new(system: &Arc<System>, seed: u64, replay: Replay) -> Self {
         let mut engine = match replay {
             Replay::Open => Engine::new(system, seed),
             Replay::Closed | Replay::Measured => Engine::without_cpu(system, seed),
@@ -58,8 +46,6 @@ impl Narrator {
         Self {
             engine,
             replay,
-            at_one_instant,
-            last_arrival: None,
             before: Nanos::ZERO,
             measured: vec![Nanos::ZERO; system.volumes.len()],
             wanted: Vec::new(),
@@ -104,11 +90,7 @@ impl Narrator {
     }
 
     fn arrive(&mut self, request: Request) -> Result<(), SystemError> {
-        let arrival = request.arrival;
-        if self.at_one_instant == AtOneInstant::OneByOne || self.last_arrival != Some(arrival) {
-            self.pass(arrival);
-        }
-        self.last_arrival = Some(arrival);
+        self.pass(request.arrival);
         self.engine.submit(request, None)?;
         Ok(())
     }

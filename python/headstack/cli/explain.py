@@ -131,6 +131,6 @@ def _note_difference(timeline: Mapping[str, Any]) -> None:
             else f"a phase is {phases:.3f} ms from the record"
         )
         output.warning(
-            f"served again from the run's completions alone, request {timeline['id']} is not as it was in the run: {how}; something else "
-            "was under way then that they do not hold"
+            f"served again from the run's completions alone, request {timeline['id']} is not as it was in the run: {how}; what "
+            "made the difference is not in them, so this shows how it could have gone, not how it went"
         )

@@ -63,6 +63,11 @@ impl Pass {
         epoch.end_of(self.start, self.extent.slot_start(self.offset), self.extent.span(count))
     }
 
+    /// It ends with its `count`-th sector.
+    pub(crate) fn end_with(&mut self, count: u32, epoch: &Epoch) {
+        (self.end, self.sectors) = (self.sector_end(epoch, count), count.min(self.sectors));
+    }
+
     /// How many of its sectors have passed at `now`.
     #[expect(clippy::inline_always, reason = "who asks knows half of it already")]
     #[inline(always)]

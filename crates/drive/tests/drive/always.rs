@@ -2,7 +2,7 @@
 
 use crate::any::{any_commands, any_options, many_drives};
 use crate::common::{plain, run_events, run_events_with_wakes};
-use headstack_drive::command::{Command, Outcome};
+use headstack_drive::command::{Background, Busy, Command, Outcome};
 use headstack_drive::spec::DriveSpec;
 use headstack_drive::{Drive, DriveModel};
 use headstack_units::{Lba, Nanos, Op, RequestFlags};
@@ -69,9 +69,26 @@ fn twins(model: Arc<DriveModel>, rows: &[Row]) -> Result<Served, TestCaseError> 
     let mut events = Drive::new(model, 7);
     let (done, by_events) = run_events(&mut events, &bus, &arrivals);
     prop_assert_eq!(&done, &outcomes);
-    prop_assert_eq!(by_events, background);
+    prop_assert_eq!(&by_events, &background);
     prop_assert_eq!(events.mechanism_busy(), closed.mechanism_busy());
+    work_takes_its_time(&outcomes, &background, closed.mechanism_busy())?;
     Ok((outcomes, arrivals))
+}
+
+/// Whatever seeks, turns or transfers is at work as long as that takes.
+fn work_takes_its_time(
+    outcomes: &[Outcome],
+    background: &[Background],
+    at_work: Nanos,
+) -> Result<(), TestCaseError> {
+    let moves = |busy: &Busy| busy.seek + busy.rotation + busy.transfer;
+    for row in background {
+        prop_assert!(moves(&row.busy) <= row.finish - row.start, "busy longer than at work: {:?}", row);
+    }
+    let all = outcomes.iter().map(|outcome| &outcome.busy).chain(background.iter().map(|row| &row.busy));
+    let all = all.fold(Nanos::ZERO, |sum, busy| sum + moves(busy));
+    prop_assert!(all <= at_work, "{} of work in {}: {:?} {:?}", all, at_work, outcomes, background);
+    Ok(())
 }
 
 /// Drives and commands on which the two paths once differed, or phases did not reach back to the submission.

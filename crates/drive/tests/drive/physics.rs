@@ -234,6 +234,32 @@ fn the_arms_time_is_told_by_what_it_worked_for() {
     assert_eq!(times.into_iter().fold(Nanos::ZERO, |sum, time| sum + time), drive.busy_times().total());
 }
 
+/// Sectors 10 to 19 pass from 1.0 to 2.0 ms, and the track goes on for 8 ms.
+#[test]
+fn a_read_of_what_is_being_read_ahead_works_for_its_own_sectors() {
+    let cache = "cache = { segments = 1, segment_kib = 64.0, read_ahead = \"to-track-end\", partial_hit = \"serve\" }";
+    let mut drive = drive(&format!("{FAST_BUS}\n{cache}"));
+    serve(&mut drive, Nanos::ZERO, command(0, Op::Read, 0, 10));
+    close(drive.busy_times().of(Work::Command), 1.0);
+    let read = serve(&mut drive, ms(1.2), command(1, Op::Read, 10, 10));
+    assert_eq!(read.cache, CacheResult::PartialHit);
+    close(read.busy.transfer, 0.8);
+    close(drive.busy_times().of(Work::Command), 1.8);
+}
+
+/// The seek is over long before the command is decoded; it was work.
+#[test]
+fn a_seek_beside_the_overhead_is_time_at_work() {
+    for op in [Op::Read, Op::Write] {
+        let extra = "controller = { read_overhead_ms = 30.0, write_overhead_ms = 30.0, overhead_beside_seek_ms = 30.0 }";
+        let mut drive = drive(&format!("{FAST_BUS}\n{extra}"));
+        let outcome = serve(&mut drive, Nanos::ZERO, command(0, op, 30_000, 10));
+        let busy = outcome.busy;
+        assert!(busy.seek > Nanos::ZERO && outcome.phases.seek == Nanos::ZERO, "{outcome:?}");
+        assert_eq!(drive.busy_times().of(Work::Command), busy.seek + busy.rotation + busy.transfer, "{op:?}");
+    }
+}
+
 /// Sectors 10 and 20 pass until 1.1 and 22.1 ms; the arm is there.
 #[test]
 fn work_is_counted_from_where_a_stretch_begins() {

@@ -56,8 +56,6 @@ enum Event {
     Done(usize),
     /// The host looks whether a drive should recalibrate.
     Recalibrate(usize),
-    /// Whoever drives the engine asked to be called.
-    External(u32),
     /// The data of a request are copied.
     Copied(usize),
     /// A layer asked to be called.
@@ -122,6 +120,8 @@ impl Below for Units<'_> {
 pub(crate) struct Engine {
     system: Arc<System>,
     calendar: Calendar<Event>,
+    /// Who asked to be called, and when.
+    callers: Calendar<u32>,
     cpu: Cpu,
     /// The volumes, by their numbers; behind them in the list their controllers, and last the buffer cache if there is one.
     layers: Vec<AnyLayer>,
@@ -183,6 +183,7 @@ impl Engine {
         let slots = |bus: &crate::spec::BusConfig| bus.outstanding.map(|limit| Slots::new(limit, policy));
         let mut engine = Self {
             calendar: Calendar::new(),
+            callers: Calendar::new(),
             cpu: Cpu::new(system.cpu_cost()),
             layers: system.new_layers(),
             entries: system.entries(),
@@ -291,7 +292,7 @@ impl Engine {
 
     /// Asks for [`Engine::step`] to return `mark` at an instant.
     pub(crate) fn call_at(&mut self, at: Nanos, mark: u32) {
-        self.calendar.schedule(at.max(self.now), Event::External(mark));
+        self.callers.schedule(at.max(self.now), mark);
     }
 
     /// A request arrives, not before anything that has happened; returns its number.
@@ -322,16 +323,22 @@ impl Engine {
         matches!(self.layers[last], AnyLayer::BufferCache(_)).then_some(last)
     }
 
-    /// Lets the next event happen, if it happens no later than `limit`.
+    /// Lets the next event happen, if it happens no later than `limit`. What was announced for an instant happens before whoever
+    /// asked to be called then, as it does before the next request of a trace.
     #[inline]
     pub(crate) fn step(&mut self, limit: Nanos) -> Step {
-        let Some((now, event)) = self.calendar.pop_until(limit) else { return Step::Nothing };
-        self.now = now;
-        self.happen(now, event).map_or(Step::Event, |mark| Step::Call { at: now, mark })
+        let called = self.callers.next_time().unwrap_or(Nanos::MAX);
+        if let Some((now, event)) = self.calendar.pop_until(limit.min(called)) {
+            self.now = now;
+            self.happen(now, event);
+            return Step::Event;
+        }
+        let Some((at, mark)) = self.callers.pop_until(limit) else { return Step::Nothing };
+        self.now = at;
+        Step::Call { at, mark }
     }
 
-    /// An event happens; its mark, if it was asked for by [`Engine::call_at`].
-    fn happen(&mut self, now: Nanos, event: Event) -> Option<u32> {
+    fn happen(&mut self, now: Nanos, event: Event) {
         match event {
             Event::Issued(request) => self.call_layer(now, request),
             Event::Wake(unit) => {
@@ -341,7 +348,6 @@ impl Engine {
             Event::BusFree(bus) => self.release(now, bus),
             Event::Done(sub) => self.done(now, sub),
             Event::Recalibrate(unit) => self.look_at_recalibration(now, unit),
-            Event::External(mark) => return Some(mark),
             Event::Copied(number) => {
                 let (row, sender) = self.copies.remove(number);
                 self.deliver(now, &row, sender);
@@ -352,7 +358,6 @@ impl Engine {
                 self.follow(now, layer, effects, None);
             }
         }
-        None
     }
 
     /// Completions and driver's requests not taken yet.

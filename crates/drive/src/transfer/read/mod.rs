@@ -309,18 +309,19 @@ impl Read {
         plan.cached = cached;
         plan.cache = CacheResult::PartialHit;
         parts.buffer.read_in_flight(media, end, plan.sequential, passes);
+        // The command's own sectors are no longer read-ahead: nothing stops them. What lies behind them still is.
+        let last = passes.last_mut().expect("at least one pass");
+        last.end_with((end - last.lba()) as u32, &media.epoch);
+        let done = last.end;
         if let Some(first) = passes.first()
             && first.begin > plan.decoded
         {
             // The mechanism was at something else when it was decoded: it set out to read on only then.
             plan.media_lead.other += first.begin - plan.decoded;
-            plan.media_base = first.begin;
+            (plan.media_base, plan.claimed) = (first.begin, first.begin);
         }
         plan.set_fence(media, passes);
-        // The command's own sectors are no longer read-ahead: nothing stops them.
-        let last = passes.last().expect("at least one pass");
-        let done = last.sector_end(&media.epoch, (end - last.lba()) as u32);
-        parts.mechanism.take_over(plan.decoded, done);
+        parts.mechanism.take_over(plan.claimed, done);
         plan.controller_free = Some(done.max(plan.decoded));
         parts.log.tell(|narrative| {
             narrative.decoded = plan.decoded;
@@ -397,6 +398,7 @@ impl Read {
                 let end = self.plan.command.lba.0 + self.plan.sectors();
                 passes_in_order(media, pass, end, Op::Read, &mut self.passes);
                 (self.plan.media_base, self.plan.media_lead) = (connected, lead);
+                self.plan.claimed = connected;
             }
             MediaWork::Stalling(stall) => {
                 stall.send(media, granted + setup, bus, false, u64::MAX);
@@ -424,7 +426,7 @@ impl Read {
             let last = self.passes.last().expect("a read has media work");
             if let MediaWork::Unbuffered { first } = &self.media_work {
                 // The wait for the bus between its seek and its transfer is no work.
-                parts.mechanism.book(first.begin, first.ready);
+                parts.mechanism.book(first.ready - self.plan.hidden_seek, first.ready);
             }
             let (done, arm) = match &self.media_work {
                 MediaWork::Linear(linear) => (finish, Arm::over(&linear.last)),
@@ -438,7 +440,7 @@ impl Read {
         }
         let busy = match &self.media_work {
             MediaWork::Linear(linear) => linear.busy(),
-            _ => busy_of(&self.passes, self.plan.decoded),
+            _ => busy_of(&self.passes, self.plan.claimed),
         };
         let work = (Busy { bus: self.held, ..busy }, self.transfers);
         self.plan.complete(model, bus, (finish, phases), work, outcome);

@@ -28,6 +28,8 @@ pub(crate) struct Plan {
     lead: Beginning,
     /// Where the media's path begins, and the phases from submission to there.
     pub(super) media_base: Nanos,
+    /// The mechanism is at work for it from here on.
+    pub(super) claimed: Nanos,
     pub(super) media_lead: Phases,
     /// Gross arm movement that the passes do not show (under the overhead).
     pub(super) hidden_seek: Nanos,
@@ -95,6 +97,7 @@ impl Plan {
             decoded: decoded.done,
             lead: decoded.lead,
             media_base: decoded.done,
+            claimed: decoded.done,
             media_lead: decoded.lead.phases(),
             hidden_seek: Nanos::ZERO,
             cache: CacheResult::Miss,
@@ -113,7 +116,8 @@ impl Plan {
             self.cache = CacheResult::PartialHit;
         }
         (self.media_base, self.media_lead) = (approach.base, approach.media_lead.phases());
-        self.hidden_seek = approach.hidden_seek;
+        // A seek beside the overhead is work, too.
+        (self.claimed, self.hidden_seek) = (approach.base - approach.hidden_seek, approach.hidden_seek);
     }
 
     #[inline]
@@ -126,7 +130,7 @@ impl Plan {
     #[inline(always)]
     pub(super) fn leave_media(&self, media: &Media<'_>, parts: &mut Parts, done: Nanos, left: &Left) {
         let &Left { arm, segment, landed, tail } = left;
-        parts.mechanism.release(Work::Command, self.media_base, done, arm);
+        parts.mechanism.release(Work::Command, self.claimed, done, arm);
         let lba = self.command.lba.0;
         let end = lba + self.sectors();
         let fill = Fill { lba, end, landed, segment, done, arm, tail, sequential: self.sequential };
@@ -355,7 +359,7 @@ impl Plan {
             }
         }
         parts.log.tell(|narrative| narrative.transfers.push((granted, last.finish)));
-        let busy = Busy { bus: last.finish - granted, ..busy_of(passes, self.decoded) };
+        let busy = Busy { bus: last.finish - granted, ..busy_of(passes, self.claimed) };
         self.complete(model, bus, (last.finish, phases), (busy, 1), outcome);
         (last.finish, self.controller_free.unwrap_or(last.finish))
     }

@@ -222,7 +222,8 @@ impl Write {
     fn set_out(&mut self, approach: &Approach) {
         self.media_base = approach.base;
         self.media_lead = approach.media_lead.phases();
-        self.claimed = approach.base;
+        // A seek beside the overhead is work, too.
+        self.claimed = approach.base - approach.hidden_seek;
         self.busy = Busy { seek: approach.hidden_seek, ..Busy::default() };
     }
 

@@ -1,7 +1,7 @@
 //! Requests told once more are the run's, and nothing of their time is left untold.
 
 use super::*;
-use crate::{AtOneInstant, Narrator, Told};
+use crate::{Narrator, Told};
 
 /// A drive that queues commands and buffers writes; a mirror of drives that take bursts off a slow bus; a drive that reports writes early;
 /// an array whose writes read before.
@@ -43,6 +43,59 @@ fn check_told(told: &[Told], rows: &[CompletionRow]) -> Result<(), TestCaseError
     Ok(())
 }
 
+/// Writes reported early on a shared bus: completions and the next requests of users share many an instant.
+static SHARED_BUS: LazyLock<Arc<System>> = LazyLock::new(|| {
+    let text = "
+[host]
+scheduler = \"sstf\"
+[bus.b0]
+rate_mb_per_s = 20.0
+arbitration_us = 3.0
+reconnect_us = 1.0
+[volume.v0]
+level = \"concatenation\"
+drives = [\"hp-97560\", \"hp-97560\", \"hp-97560\"]
+bus = \"b0\"
+";
+    let policy = "{write-back={size_kib=256.0,high_water_percent=80.0,low_water_percent=50.0,\
+                  idle_before_destage_ms=0.0,runs_compared=3}}";
+    system(text, &[("drive.*.write_policy", policy)])
+});
+
+/// A request as it is in a run's record.
+fn as_recorded(row: &CompletionRow) -> Request {
+    let request = Request::new(row.arrival, row.op, row.lba, row.sectors);
+    Request { device: row.device, flags: row.flags, ..request }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn users_of_one_instant_are_told_as_they_were_served(
+        seed in 0..1_000_u64,
+        users in 2..9_u32,
+        think_ms in prop_oneof![Just(0.0), Just(10.0), 0.0..5.0],
+        kind in 0..=KINDS.len(),
+    ) {
+        let system = KINDS.get(kind).unwrap_or(&SHARED_BUS);
+        let volume = &system.devices()[0].name;
+        let text = format!(
+            "seed = {seed}\nrequests = 80\n[[stream]]\nvolume = \"{volume}\"\nread_fraction = 0.2\nsize.fixed_kib = 4\n\
+             users = {users}\nthink.constant_ms = {think_ms}\n"
+        );
+        let spec = WorkloadSpec::from_toml("test", &text).unwrap();
+        let generator = spec.generate(&system.devices(), None, None).unwrap();
+        let options = RunOptions::default();
+        let (kept, _) = go(system, Input::Generator(generator), &options);
+        let rows = by_id(kept).rows;
+        let requests: Vec<Request> = rows.iter().map(as_recorded).collect();
+        let all: Vec<u64> = rows.iter().map(|row| row.id).collect();
+        let narrator = Narrator::new(system, options.seed, Replay::Open);
+        check_told(&told(narrator, &requests, &all), &rows)?;
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
@@ -68,7 +121,7 @@ proptest! {
             request.arrival = row.arrival;
         }
         let wanted: Vec<u64> = wanted.iter().map(|index| index.index(requests.len()) as u64).collect();
-        let narrator = Narrator::new(system, options.seed, replay, AtOneInstant::OneByOne);
+        let narrator = Narrator::new(system, options.seed, replay);
         check_told(&told(narrator, &requests, &wanted), &rows)?;
     }
 }
