@@ -1,6 +1,6 @@
 //! A filter before a search among many segments: addresses that it does not know lie in none of them.
 
-use super::segments::Segment;
+use super::segment::Segment;
 
 /// So many blocks are looked up at most.
 const MOST: u64 = 16;

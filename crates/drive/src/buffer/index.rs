@@ -2,7 +2,7 @@
 
 use super::filter::Filter;
 use super::recency::Recency;
-use super::segments::Segment;
+use super::segment::Segment;
 
 /// So few segments are looked at one by one.
 const FEW: usize = 16;

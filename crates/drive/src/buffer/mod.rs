@@ -11,6 +11,7 @@ pub(crate) mod read_ahead;
 mod received;
 mod recency;
 mod sameness;
+mod segment;
 mod segments;
 
 pub(crate) use dirty::Dirty;

@@ -1,6 +1,6 @@
 //! Segments in order of use: the least recently used is found without a look at all of them.
 
-use super::segments::Segment;
+use super::segment::Segment;
 use std::collections::VecDeque;
 
 /// Uses of segments, the oldest first. Those that were not the last of their segment are passed over when they come to

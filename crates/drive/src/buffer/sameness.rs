@@ -5,7 +5,8 @@
 //! drives that came to the same contents by different histories have them in different places. Where the order decides all the
 //! same (see `order_mattered`), nothing is said of the future.
 
-use super::segments::{Segment, Segments};
+use super::segment::Segment;
+use super::segments::Segments;
 use super::{Buffer, Prefetch};
 use crate::spec::WrittenData;
 

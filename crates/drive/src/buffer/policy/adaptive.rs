@@ -5,7 +5,7 @@
 //! How a real controller counts its streams is not published: what is modelled is the shares, not a maker's firmware.
 
 use super::CachePolicy;
-use crate::buffer::segments::Segment;
+use crate::buffer::segment::Segment;
 
 /// A stream is over when so many times as many other uses as there are segments have passed.
 const PATIENCE: u64 = 4;

@@ -1,7 +1,7 @@
 //! Segments of one size; the least recently used makes room.
 
 use super::CachePolicy;
-use crate::buffer::segments::Segment;
+use crate::buffer::segment::Segment;
 
 #[derive(Clone, Debug, Default)]
 pub(in crate::buffer) struct Fixed {

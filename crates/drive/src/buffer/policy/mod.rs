@@ -4,7 +4,7 @@
 mod adaptive;
 mod fixed;
 
-use super::segments::Segment;
+use super::segment::Segment;
 use crate::spec::{CacheSpec, Segmentation};
 use adaptive::Adaptive;
 use fixed::Fixed;
