@@ -15,6 +15,7 @@ import pytest
 
 from conftest import headstack, refused
 
+SAMPLE = Path(__file__).parent.parent / "examples" / "sample.csv"
 RUN = ("simulate", "hp-97560", "--workload", "unix-like", "--requests", "50")
 # Half a second on an idle machine.
 SOON_S = 6.0
@@ -123,6 +124,26 @@ def test_standard_output_takes_a_file_and_what_is_printed(tmp_path: Path) -> Non
     text = said.read_text()
     assert 'name = "HP 97560"' in text
     assert '"response_ms"' in text
+
+
+def test_what_is_said_stands_in_no_file_that_is_standard_output(tmp_path: Path) -> None:
+    other = tmp_path / "other.csv"
+    words = ("trace", "convert", SAMPLE)
+    assert headstack(*words, other).code == 0
+    for out in ("/dev/stdout", "/dev/fd/1"):
+        command = [sys.executable, "-m", "headstack", *map(str, words), out, "--as", "csv"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stdout) == (0, other.read_text())
+        assert f"{out}: 1,000 requests" in done.stderr
+        # Who names a form of what is printed wants both.
+        done = subprocess.run([*command, "--json"], capture_output=True, text=True, check=False)
+        assert '"requests": 1000' in done.stdout
+
+
+def test_a_dash_is_nothing_to_write() -> None:
+    told = refused("trace", "convert", SAMPLE, "-", "--as", "csv")
+    assert "`-` is standard input" in told
+    assert "/dev/stdout" in told
 
 
 def test_an_output_that_is_read_is_refused(tmp_path: Path, ascii_trace: Path) -> None:
@@ -313,6 +334,13 @@ def test_a_reader_that_goes_away_costs_no_file(form: tuple[str, ...], tmp_path: 
             assert f"wrote {path}" in said
         for path in {drive, page} & set(files):
             path.unlink()
+
+
+def test_a_reader_that_goes_away_ends_what_is_written_to_it(tmp_path: Path) -> None:
+    trace = tmp_path / "long.csv"
+    lines = "".join(f"{k}000,0,{k % 999 * 8},8,R\n" for k in range(100_000))
+    trace.write_text("arrival_ns,device,lba,sectors,op\n" + lines)
+    assert unread("trace", "convert", trace, "/dev/stdout", "--as", "csv") == (0, "")
 
 
 def test_a_reader_that_goes_away_hides_no_broken_limit(tmp_path: Path) -> None:

@@ -108,6 +108,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return BAD_INPUT
 
 
+def _is_left_unread(said: str) -> bool:
+    """Whether all that went wrong is that the reader of a pipe that was written went away."""
+    return said.startswith("cannot write `") and os.strerror(errno.EPIPE) in said
+
+
 class _NoDescriptors(BaseException):
     """The process may open no more files; nothing else is to be made of that."""
 
@@ -144,12 +149,15 @@ def _call(arguments: list[str]) -> int | None:
     """Call the verb. What it writes appears when it is through, all together."""
     from headstack import unusual
     from headstack.cli import named
+    from headstack.errors import InputError
     from headstack.report import origin
 
     # A dash alone would be an option without a name.
     words = ["/dev/stdin" if word == "-" else word for word in arguments]
     verb, bound, _ = command_line().parse_args(words, exit_on_error=False, print_error=False, help_on_error=False)
     outputs, inputs = named.files(verb, bound)
+    if "-" in arguments and any(str(path) == "/dev/stdin" for _, path in outputs):
+        raise InputError("`-` is standard input, which is read", "/dev/stdout writes to standard output")
     told = origin.command.set(origin.Origin(tuple(arguments), tuple(path for _, path in inputs)))
     try:
         with unusual.told_by(output.warning):
@@ -172,7 +180,7 @@ def _called(verb: Callable[..., int | None], bound: BoundArguments, outputs: Nam
         for left in leftovers(path):
             output.warning(f"`{left}` was left by a run that was killed while it wrote `{path}`; it can be removed")
     with Together():
-        with output.stdout_told():
+        with output.apart_from(path for _, path in outputs), output.stdout_told():
             code = verb(*bound.args, **bound.kwargs)
         signals.too_late()
     output.say_written()
@@ -188,6 +196,8 @@ def _run(arguments: list[str]) -> int:
         output.error(str(problem), problem.hint)
         return IN_PART
     except HeadstackError as problem:
+        if _is_left_unread(str(problem)):
+            raise BrokenPipeError from problem
         output.error(str(problem), problem.hint)
         return BAD_INPUT
     except (KeyboardInterrupt, BrokenPipeError, _NoDescriptors):

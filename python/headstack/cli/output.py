@@ -6,7 +6,7 @@ import io
 import os
 import re
 import sys
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, redirect_stdout, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TextIO, TypeGuard
 
@@ -206,6 +206,23 @@ def stdout_told() -> Iterator[None]:
             raise
         silence_stdout()
         raise InputError(f"cannot write to stdout: {problem.strerror}") from None
+
+
+_STDOUT = {"/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"}
+
+
+@contextmanager
+def apart_from(written: Iterable[Path]) -> Iterator[None]:
+    """Print to stderr where a file that is written is stdout itself, so that what reads it finds nothing else in it.
+
+    Not where a form was asked for by name: then both are wanted.
+    """
+    asked = _form.is_csv or "--json" in _form.given
+    if asked or _STDOUT.isdisjoint(map(str, written)):
+        yield
+        return
+    with redirect_stdout(sys.stderr):
+        yield
 
 
 @contextmanager
