@@ -128,7 +128,7 @@ def test_devices_are_written(trace: Path, tmp_path: Path) -> None:
     found = run_cli("fleet", "hp-97560", "--trace", trace, "--out", out)
     assert found.code == 0, found.err
     assert "12 devices, each hp-97560" in found.out
-    assert "Devices with the longest p99" in found.out
+    assert "Devices with the highest p99" in found.out
     assert pl.read_parquet(out)["requests"].sum() == REQUESTS
 
 

@@ -42,6 +42,9 @@ INSTEAD = {
     r"the paper's numbers beside": "the source's numbers",
     r"\bfitted part\b|part (?:that is |not )(?:fitted|scored)\b|held-out requests|requests that were (?:not fitted|scored)": "training "
     "requests, test requests",
+    r"^longest queue$|^mean queue$|^at a time$": "queue depth",
+    r"^longest (?:read |write |wait )?\(ms\)$": "max",
+    r"seek of one cylinder|^error of one": "single-cylinder seek, error per request",
     r"what each parameter is worth": "gain",
     r"\bdribbl(?!ing(?:\)|\*))": "trickle flush (S4 calls it dribbling: name both once)",
     r"\bstor(?:y|ies)\b": "timeline",

@@ -182,9 +182,9 @@ def _check_deep(sources: list[str], results: list[CheckedFile], code: int, *, js
         text_columns=(0,),
     )
     output.table(
-        "Random IOPS of 4 KiB, longest responses, and time to write out a full cache",
-        ["drive", "read QD 1", "read QD 16", "write QD 1", "write QD 16", "uncached QD 1", "uncached QD 16", "longest read (ms)",
-         "longest write (ms)", "flush (s)"],
+        "Random IOPS of 4 KiB, max responses, and time to write out a full cache",
+        ["drive", "read QD 1", "read QD 16", "write QD 1", "write QD 16", "uncached QD 1", "uncached QD 16", "max read (ms)",
+         "max write (ms)", "flush (s)"],
         [
             (
                 check.drive,
@@ -200,7 +200,7 @@ def _check_deep(sources: list[str], results: list[CheckedFile], code: int, *, js
             for check in checks
         ],
         text_columns=(0,),
-        caption="QD: queue depth; uncached: writes with the write cache off; longest: responses of readers beside writers that keep the "
+        caption="QD: queue depth; uncached: writes with the write cache off; max: responses of readers beside writers that keep the "
         "write cache full",
     )  # fmt: skip
     for check in checks:

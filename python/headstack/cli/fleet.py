@@ -60,7 +60,7 @@ def fleet(
             help="With --dask: so many tasks for each file, each of which reads all of it and serves its share of the devices.",
         ),
     ] = None,
-    worst: Annotated[int, Parameter(group=OUTPUT, help="List so many of the devices with the longest p99.")] = 10,
+    worst: Annotated[int, Parameter(group=OUTPUT, help="List so many of the devices with the highest p99.")] = 10,
     scheduler: Scheduler = None,
     set_: Overrides = (),
     out: Annotated[Path | None, Parameter(group=OUTPUT, help="Parquet file for the devices, one row each.")] = None,
@@ -138,7 +138,7 @@ def _show(system: str, summary: dict[str, Any]) -> None:
         ],
     )  # fmt: skip
     output.table(
-        "Devices with the longest p99 (ms)",
+        "Devices with the highest p99 (ms)",
         ["device", "requests", "utilisation", "mean", "p50", "p99", "p99.9", "max"],
         [
             (

@@ -85,7 +85,7 @@ def _facts(values: Mapping[str, Any]) -> list[tuple[str, str]]:
         )  # fmt: skip
     facts += [
         (
-            f"random {load['mode']}s, {load['depth']} at a time",
+            f"random {load['mode']}s, queue depth {load['depth']}",
             several(
                 "mean {} ms, p99 {} ms, {} IOPS",
                 number(load["response_ms"]["mean"]),

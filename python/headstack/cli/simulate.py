@@ -239,7 +239,7 @@ def _show(summary: Mapping[str, Any]) -> None:
     )  # fmt: skip
     output.table(
         "Drives",
-        ["drive", "requests", "utilisation", "mean queue", "longest queue", "values assumed"],
+        ["drive", "requests", "utilisation", "mean queue depth", "max queue depth", "values assumed"],
         [
             (
                 drive["name"],

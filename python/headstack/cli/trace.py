@@ -189,7 +189,7 @@ def _show(trace: Path, about: TraceInfo) -> None:
     if about["records_skipped"]:
         pairs.append(("skipped", several("{} records that are not requests", about["records_skipped"])))
     if about["max_outstanding"]:
-        pairs.append(("outstanding", several("at most {} at a time", about["max_outstanding"])))
+        pairs.append(("queue depth", several("max {}", about["max_outstanding"])))
     output.facts(as_given(trace), pairs)
     names = {
         "inter_arrival_ms": "between arrivals",

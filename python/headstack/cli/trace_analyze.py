@@ -70,7 +70,7 @@ def _show(trace: Path, about: Analysis) -> None:
                          number(runs["mean_length"], 1))),
     ]  # fmt: skip
     if about["response_ms"]:
-        pairs.append(("queue depth", several("at arrival: mean {}, maximum {}; {} find none", number(depth["mean"]), depth["max"],
+        pairs.append(("queue depth", several("at arrival: mean {}, max {}; {} find none", number(depth["mean"]), depth["max"],
                                              percent(depth["idle_share"], 1))))  # fmt: skip
     if "pairs" in about:
         pairs.append(("pairs", several("{}; {} events unpaired", about["pairs"], about["orphans"])))
@@ -147,7 +147,7 @@ def _bursts(bursts: Bursts | None) -> None:
          number(burst["peak_outstanding"]), number(burst["reads"]), number((burst["read_response_ms"] or {}).get("max"), 1))
         for burst in largest
     ]  # fmt: skip
-    columns = ["", "start (s)", "length (ms)", "writes", "outstanding", "reads", "longest read (ms)"]
+    columns = ["", "start (s)", "length (ms)", "writes", "max queue depth", "reads", "max read (ms)"]
     output.table("The largest bursts", columns, rows)
 
 

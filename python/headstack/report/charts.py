@@ -106,7 +106,7 @@ def phases(means: Mapping[str, Mapping[str, Any]]) -> Chart:
 
 
 def over_time(table: pl.DataFrame) -> Chart:
-    """Response against arrival: every request of a short run; median, p90 and longest in windows of a long one."""
+    """Response against arrival: every request of a short run; median, p90 and max in windows of a long one."""
     scale, unit = time_unit(table["arrival_s"])
     x = vega.X("time:Q", title=f"arrival ({unit})", scale=vega.Scale(nice=False))
     if len(table) <= MARKS:
@@ -119,7 +119,7 @@ def over_time(table: pl.DataFrame) -> Chart:
     low = real(table["arrival_s"].min())
     width = (real(table["arrival_s"].max()) - low) / 250 or 1.0
     names = {"median": pl.col("response_ms").median(), "p90": pl.col("response_ms").quantile(0.9)}
-    names["longest"] = pl.col("response_ms").max()
+    names["max"] = pl.col("response_ms").max()
     windows = (
         table.group_by(window=((pl.col("arrival_s") - low) / width).floor())
         .agg(**names)
@@ -127,7 +127,7 @@ def over_time(table: pl.DataFrame) -> Chart:
         .with_columns(time=(low + (pl.col("window") + 0.5) * width) / scale)
         .unpivot(list(names), index="time", variable_name="which", value_name="ms")
     )
-    colours = {"median": style.BLUE, "p90": style.ORANGE, "longest": style.GREY}
+    colours = {"median": style.BLUE, "p90": style.ORANGE, "max": style.GREY}
     return (
         Chart(windows)
         .mark("line", strokeWidth=1.5)

@@ -27,7 +27,7 @@ NAMES = {
     "cylinder_switch_ms": "cylinder switch, reads",
     "write_head_switch_ms": "head switch, writes",
     "write_cylinder_switch_ms": "cylinder switch, writes",
-    "seek_single_ms": "seek of one cylinder",
+    "seek_single_ms": "single-cylinder seek",
     "seek_longest_ms": "longest seek measured",
     "read_after_read_ms": "seek before a read, later behind a read",
     "write_after_read_ms": "seek before a write, later behind a read",
@@ -39,8 +39,8 @@ NAMES = {
     "destage_mb_per_s": "large random writes when the write cache is full",
     "stall_ms": "length of a stall",
     "stall_interval_s": "from one stall to the next",
-    "read_queue_gain": "reads with a queue, over those one at a time",
-    "write_queue_gain": "writes with a queue, over those one at a time",
+    "read_queue_gain": "IOPS of reads with a queue, over queue depth 1",
+    "write_queue_gain": "IOPS of writes with a queue, over queue depth 1",
 }
 _UNIT_ENDINGS = ("_mb_per_s", "_kib", "_sectors", "_ms", "_rpm")
 MOST_DIGITS = 4
@@ -154,7 +154,7 @@ def zone_rows(values: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
             zone["sectors_per_track"],
         )
         rows.append(
-            [str(index + 1), number(zone["first_lba"]), number(zone["end_lba"] - 1), cylinders, tracks,
+            [str(index), number(zone["first_lba"]), number(zone["end_lba"] - 1), cylinders, tracks,
              number(zone["track_skew_sectors"]), number(zone["cylinder_skew_sectors"]), number(zone["heads"])]
         )  # fmt: skip
     return columns, rows
@@ -202,7 +202,7 @@ def _or_dash(value: float | None) -> str:
 
 def replay_rows(replay: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
     """How well the rebuilt drive replays the random accesses, by kind and depth."""
-    columns = ["of", "at a time", "demerit (%)", "error of one (%)", "mean, measured (ms)", "mean, rebuilt (ms)"]
+    columns = ["of", "queue depth", "demerit (%)", "error per request (%)", "mean, measured (ms)", "mean, rebuilt (ms)"]
     scores = [score for score in (replay["reads"], replay["writes"], *replay["queued"]) if score is not None]
     rows = [
         [

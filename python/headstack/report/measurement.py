@@ -172,7 +172,7 @@ def _demerits(replay: Mapping[str, Any] | None) -> list[Number]:
         Number(
             f"demerit of the rebuilt drive, {score['mode']}s",
             f"{score['demerit_percent']:.2f} %",
-            "random, one at a time",
+            "random, queue depth 1",
         )
         for score in scores
     ]
@@ -270,6 +270,6 @@ def _tables(values: Mapping[str, Any]) -> list[Section]:
     if values["random"]:
         rows = [[f"{load['mode']}s", str(load["depth"]), number(load["response_ms"]["mean"]), number(load["response_ms"]["p99"]), number(load["iops"], 1),
                  number(load["out_of_order_percent"], 1)] for load in values["random"]]  # fmt: skip
-        columns = ["of", "at a time", "mean (ms)", "p99 (ms)", "IOPS", "out of order (%)"]
+        columns = ["of", "queue depth", "mean (ms)", "p99 (ms)", "IOPS", "out of order (%)"]
         sections.append(Section("Random accesses", columns=columns, rows=rows))
     return sections

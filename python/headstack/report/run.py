@@ -99,9 +99,9 @@ def _drives(run: Run) -> Section:
         for drive in run.summary["drives"]
     ]
     columns = [
-        "drive", "model", "requests", "commands", "utilisation", "mean queue", "longest queue", "values assumed",
+        "drive", "model", "requests", "commands", "utilisation", "mean queue depth", "max queue depth", "values assumed",
     ]  # fmt: skip
-    text = "Utilisation: the share of the time the mechanism worked. The queue counts commands waiting or in service."
+    text = "Utilisation: the share of the time the mechanism worked. Queue depth: commands waiting or in service, its mean over the time."
     return Section("Drives", text, columns=columns, rows=rows, text_columns=2)
 
 
@@ -148,7 +148,7 @@ def _buses(run: Run) -> Section:
         ]
         for bus in run.summary["buses"]
     ]
-    columns = ["bus", "utilisation", "transfers", "longest queue", "mean wait (ms)", "longest wait (ms)"]
+    columns = ["bus", "utilisation", "transfers", "max queue depth", "mean wait (ms)", "max wait (ms)"]
     return Section("Buses", columns=columns, rows=rows)
 
 

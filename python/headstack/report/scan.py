@@ -28,7 +28,7 @@ def scan_chart(scan: Scan) -> Chart:
             "row": [place // COLUMNS for place in range(len(parts))],
             "from sector": [part["first_lba"] for part in parts],
             "MB/s": [part["mb_per_s"] for part in parts],
-            "longest (ms)": [part["longest_ms"] for part in parts],
+            "max (ms)": [part["longest_ms"] for part in parts],
             "found": [_found(part) for part in parts],
         },
         schema_overrides={"MB/s": pl.Float64},
@@ -38,7 +38,7 @@ def scan_chart(scan: Scan) -> Chart:
     tooltip = [
         "from sector:Q",
         vega.Tooltip("MB/s:Q", format=".1f"),
-        vega.Tooltip("longest (ms):Q", format=".1f"),
+        vega.Tooltip("max (ms):Q", format=".1f"),
         "found:N",
     ]
     base = Chart(frame)
@@ -64,7 +64,7 @@ def scan_facts(scan: Scan) -> list[tuple[str, str]]:
     """What a scan found, in words and numbers."""
     return [
         ("scan", scan["verdict"]),
-        ("reads", several("{} of {} sectors, median {}, longest {}", scan["reads"], scan["sectors_per_read"],
+        ("reads", several("{} of {} sectors, median {}, max {}", scan["reads"], scan["sectors_per_read"],
                           *(number(scan["read_ms"][key], 2, "ms") for key in ("p50", "max")))),
         (f"reads over {scan['long_ms']:.0f} ms", _list(scan["long"], scan["long_lbas"])),
         ("reads that failed", _list(scan["unreadable"], scan["unreadable_lbas"])),

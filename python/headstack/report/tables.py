@@ -81,7 +81,7 @@ def key_numbers(summary: Mapping[str, Any]) -> list[tuple[str, str, str]]:
         ("mean response", duration(response["mean"]), detail),
         ("median", duration(response["p50"]), f"p90: {duration(response['p90'])}"),
         ("p99", duration(response["p99"]), f"p99.9: {duration(response['p999'])}"),
-        ("longest", duration(response["max"]), f"of {number(summary['requests'])} requests"),
+        ("max", duration(response["max"]), f"of {number(summary['requests'])} requests"),
         ("throughput", f"{number(summary['iops'], 1)} IOPS", f"{number(summary['mib_per_s'])} MiB/s"),
         ("drive utilisation", f"{100 * busiest['utilisation']:.1f} %",
          "mechanism busy" if len(summary["drives"]) == 1 else f"the busiest, {busiest['name']}"),

@@ -56,8 +56,8 @@ def _numbers(about: Mapping[str, Any]) -> list[Number]:
         response, depth = about["response_ms"], about["depth"]
         numbers += [
             Number("mean response", f"{response['mean']:.3g} ms", f"median {response['p50']:.3g} ms"),
-            Number("p99", f"{response['p99']:.3g} ms", f"longest {response['max']:.3g} ms"),
-            Number("queue depth at arrival", f"{depth['mean']:.2f}", f"maximum {depth['max']}"),
+            Number("p99", f"{response['p99']:.3g} ms", f"max {response['max']:.3g} ms"),
+            Number("queue depth at arrival", f"{depth['mean']:.2f}", f"max {depth['max']}"),
         ]
     if about["bursts"] and about["bursts"]["count"]:
         bursts = about["bursts"]
@@ -103,16 +103,14 @@ def _sections(about: Analysis) -> Iterable[Section]:
         yield Section("By size", "Powers of two, each up to the next.", charts.boxes(about["by_size"]), half=True)
         if about["by_interface"]:
             yield Section("Block and raw device", "", charts.boxes(about["by_interface"]), half=True)
-        text = "Mean and longest response of the requests that begin in each part of the drive."
+        text = "Mean and max response of the requests that begin in each part of the drive."
         for device in about["by_address"][:4]:
             yield Section(
                 f"By address, drive {device['device']}",
                 text,
                 charts.by_address(device["bins"], about["sector_bytes"]),
             )
-        yield Section(
-            "By start", "Mean and longest response over the time of arrival.", charts.by_start(about["by_start"])
-        )
+        yield Section("By start", "Mean and max response over the time of arrival.", charts.by_start(about["by_start"]))
         yield Section("Responses over time", "Darker: more responses.", charts.heat(about["heat"]))
         yield Section(
             "Queue depth at arrival",
@@ -183,9 +181,9 @@ def _bursts(bursts: Bursts | None) -> Iterable[Section]:
         "length (ms)",
         "writes",
         "MiB",
-        "outstanding",
+        "max queue depth",
         "reads",
-        "longest read (ms)",
+        "max read (ms)",
     ]
     yield Section(
         "Bursts of writes",
@@ -230,7 +228,7 @@ def _regions(about: Mapping[str, Any]) -> Section:
          *(number((region["response_ms"] or {}).get(key), 3) for key in ("mean", "max"))]
         for region in about["hot_regions"][:12]
     ]  # fmt: skip
-    columns = ["device", "first LBA", "MiB", "requests", "share", "mean (ms)", "longest (ms)"]
+    columns = ["device", "first LBA", "MiB", "requests", "share", "mean (ms)", "max (ms)"]
     return Section("Hot regions", columns=columns, rows=rows)
 
 

@@ -93,7 +93,7 @@ def boxes(groups: list[Group]) -> Chart | None:
 
 
 def by_address(bins: list[AxisBin], sector_bytes: int) -> Chart | None:
-    """Mean and longest response over the address."""
+    """Mean and max response over the address."""
     rows = [{**each, "gib": (each["from"] + each["width"] / 2) * sector_bytes / 2**30} for each in bins]
     if not rows:
         return None
@@ -101,7 +101,7 @@ def by_address(bins: list[AxisBin], sector_bytes: int) -> Chart | None:
 
 
 def by_start(bins: list[AxisBin]) -> Chart | None:
-    """Mean and longest response over the arrival."""
+    """Mean and max response over the arrival."""
     rows, title = _on_time(bins)
     return _mean_and_most(rows, "time", title, "response (ms)") if rows else None
 
@@ -241,7 +241,7 @@ def _mean_and_most(rows: list[dict[str, Any]], x: str, x_title: str, y_title: st
     lines = [
         {x: row[x], "which": which, "value": row[key], "count": row["count"]}
         for row in rows
-        for which, key in (("mean", "mean"), ("maximum", "max"))
+        for which, key in (("mean", "mean"), ("max", "max"))
         if row[key] is not None and (row[key] > 0 or not log)
     ]
     table = pl.DataFrame(lines, infer_schema_length=None)
@@ -250,7 +250,7 @@ def _mean_and_most(rows: list[dict[str, Any]], x: str, x_title: str, y_title: st
     scale = vega.Scale(type="log", nice=False) if log else vega.Scale(zero=True)
     axis = vega.X(f"{x}:Q", title=x_title, scale=vega.Scale(nice=False))
     y = vega.Y("value:Q", title=y_title, scale=scale, axis=vega.Axis(format=",~r", tickCount=6))
-    colour = vega.Color("which:N", scale=vega.Scale(domain=["mean", "maximum"], range=[style.BLUE, style.PALE]))
+    colour = vega.Color("which:N", scale=vega.Scale(domain=["mean", "max"], range=[style.BLUE, style.PALE]))
     tips = ["which:N", vega.Tooltip("value:Q", format=".3g"), "count:Q"]
     dots = Chart(table).mark("circle", size=16, opacity=0.8).encode(x=axis, y=y, color=colour, tooltip=tips)
     return vega.layer(dots, width="container", height=HEIGHT)

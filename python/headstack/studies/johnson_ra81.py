@@ -36,7 +36,7 @@ def rows() -> list[Row]:
     averages = drive.seek_averages()
     stated = "as stated in the drive file"
     found = [
-        about("ra81-one", "seek of one cylinder", 7.0, drive.seek_ms(1), "ms", within=0.05, note=stated, kind="input"),
+        about("ra81-one", "single-cylinder seek", 7.0, drive.seek_ms(1), "ms", within=0.05, note=stated, kind="input"),
         about("ra81-full", "longest seek", 50.0, drive.seek_ms(CYLINDERS - 1), "ms", within=0.05, note=stated, kind="input"),
         about("ra81-mean", "mean seek, taken as that over a third of the cylinders", 28.0, averages["third_stroke_ms"], "ms",
               within=0.05, note=f"between random addresses {averages['distance_weighted_ms']:.1f} ms"),
