@@ -18,7 +18,9 @@ from headstack.report.tables import size, span
 from headstack.shown import joined, number, of_unit, percent, several, shown
 
 if TYPE_CHECKING:
-    from headstack.results.analyses import Analysis, Bursts, DeviceRank, Quantised
+    from collections.abc import Sequence
+
+    from headstack.results.analyses import Analysis, Bursts, DeviceRank, Group, Quantised
     from headstack.results.common import Spread
 
 
@@ -83,7 +85,7 @@ def _show(trace: Path, about: Analysis) -> None:
         output.line()
         output.sentence(causes.sentence(about))
     if about["fleet"]:
-        _fleet(about["fleet"])
+        _fleet(about["fleet"], about["by_device"])
     named = [
         ("response", about["response_ms"]),
         ("wait", about["wait_ms"]),
@@ -107,9 +109,9 @@ def _show(trace: Path, about: Analysis) -> None:
         _quantised(about["quantised"])
 
 
-def _fleet(fleet: DeviceRank) -> None:
+def _fleet(fleet: DeviceRank, devices: Sequence[Group]) -> None:
     output.line()
-    output.sentence(causes.fleet_sentence(fleet))
+    output.sentence(causes.fleet_sentence(fleet, devices))
     rows = [
         (each["device"], number(each["responses"]), *(number(each["response_ms"][key], 3) for key in ("mean", "p50", "p99")),
          number(each["p99_to_others"]))

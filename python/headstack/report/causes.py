@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from headstack.report import asked
 from headstack.shown import number
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
-    from headstack.results.analyses import Analysis, Bursts, Effect, InPhases, Ratio
+    from headstack.results.analyses import Analysis, Bursts, Effect, Group, InPhases, Ratio
 
 VAGUE = 100
 """An interval that ends at so many times its beginning says nothing."""
@@ -60,8 +61,23 @@ def sentence(about: Analysis) -> str:
     return "No cause found: too little happened beside the reads to compare them with."
 
 
-def fleet_sentence(fleet: Mapping[str, Any]) -> str:
-    """The device that stands out among several, how far they are apart, or that they are alike as far as chance goes."""
+def fleet_sentence(fleet: Mapping[str, Any], devices: Sequence[Group] = ()) -> str:
+    """The device that stands out among several, how far they are apart, or that they are alike as far as chance goes.
+
+    Of one that stands out it is said what `devices` tell of what is asked of it and not of the others.
+    """
+    return " ".join(filter(None, (_side_by_side(fleet), asked.apart(_named(fleet), devices))))
+
+
+def _named(fleet: Mapping[str, Any]) -> list[str]:
+    """The devices that are said to be slow."""
+    outlier, parted = fleet["outlier"], fleet["apart"]
+    if outlier:
+        return [outlier["device"]]
+    return parted["devices"] if parted and parted["found"] and parted["times_as_long"] > 1 else []
+
+
+def _side_by_side(fleet: Mapping[str, Any]) -> str:
     outlier, devices, apart = fleet["outlier"], len(fleet["ranked"]), fleet["apart"]
     parted = _parted(apart, devices) if apart and apart["found"] else ""
     if outlier:

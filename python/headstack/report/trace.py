@@ -21,7 +21,7 @@ def trace_page(name: str, about: Analysis) -> Page:
     """The page: key numbers, notices of what is missing, the views."""
     notices = [*_notices(about)]
     if about["response_ms"] and about["fleet"]:
-        notices.insert(0, causes.fleet_sentence(about["fleet"]))
+        notices.insert(0, causes.fleet_sentence(about["fleet"], about["by_device"]))
     sections = [section for section in _sections(about) if section.chart is not None or section.rows]
     return Page(
         title=name,
