@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 import headstack
@@ -99,3 +101,15 @@ def test_the_command_prints_what_python_gives(nearline: headstack.Coefficients) 
 def test_bad_input_is_refused() -> None:
     assert "did you mean" in refused("coefficients", "nearline-22td")
     assert "scheduler" in refused("coefficients", "nearline-22tb", "--scheduler", "disk:sptf")
+
+
+def test_slow_drives_are_told_with_digits_and_constants_with_form_and_unit() -> None:
+    """A form was said to promise 2 IOPS where a drive does 1, and a constant was called `read bytes per s`."""
+    told = run_cli("coefficients", "hp-97560").out
+    assert re.search(r"mClock, reads +\d\d\.\d\d IOPS", told)
+    assert re.search(r"disk-head time, writes +\d\d\.\d\d ms of positioning", told)
+    assert "bytes per s" not in told
+    sentences = " ".join(told.split())
+    for promised, done, percent in re.findall(r"promises ([\d.,]+) IOPS .*? does ([\d.,]+) \(([+-]\d+) %\)", sentences):
+        ratio = float(promised.replace(",", "")) / float(done.replace(",", ""))
+        assert 100 * (ratio - 1) == pytest.approx(float(percent), abs=2.5), (promised, done, percent)

@@ -12,8 +12,8 @@ import polars as pl
 import pytest
 
 import headstack
+from conftest import ROOT, refused
 from conftest import headstack as run_cli
-from conftest import refused
 from headstack.comparison import Limit, resampling
 from headstack.comparison.result import Metric, _words
 from headstack.errors import InputError
@@ -315,6 +315,15 @@ def test_the_page_of_a_comparison(runs: Path, tmp_path: Path) -> None:
     assert re.search(r"<th[^>]*>a</th>\s*<th[^>]*>faster</th>", page)
     assert "<th>first" not in page
     assert found._repr_html_().startswith("<p>From a")
+
+
+def test_drives_of_the_library_are_compared_by_name() -> None:
+    by_name = run_cli("compare", "hp-97560", "cheetah-9lp", "--json").json()
+    files = [str(ROOT / "drives" / f"{name}.toml") for name in ("hp-97560", "cheetah-9lp")]
+    assert by_name["compared"] == headstack.compare(files).summary["compared"]
+    assert by_name["first"] == "hp-97560"
+    # A name that is near one gets the same answer as a file that is not there.
+    assert "a drive of the library" in refused("compare", "hp-97561", "cheetah-9lp")
 
 
 def test_a_tile_says_what_may_be_chance() -> None:

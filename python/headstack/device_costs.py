@@ -62,6 +62,11 @@ class Error:
         return 100 * (self.predicted_iops / self.iops - 1)
 
 
+def _figure(iops: float) -> str:
+    """With three digits: of slow drives the whole numbers would not agree with the percentage beside them."""
+    return f"{iops:,.0f}" if iops >= 100 else f"{iops:.3g}"
+
+
 @dataclass(frozen=True)
 class Form:
     """A form of cost, its constants for a drive, and its errors."""
@@ -91,7 +96,7 @@ class Form:
             return f"{self.name} is within {abs(worst.percent):.0f} % of the drive at all sizes and depths."
         where = f"{worst.size_kib} KiB {worst.op}s at queue depth {worst.depth}"
         return (
-            f"{self.name} promises {worst.predicted_iops:,.0f} IOPS for {where}, where the drive does {worst.iops:,.0f} "
+            f"{self.name} promises {_figure(worst.predicted_iops)} IOPS for {where}, where the drive does {_figure(worst.iops)} "
             f"({worst.percent:+.0f} %): {self._cause(worst)}."
         )
 

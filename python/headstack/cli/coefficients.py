@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from headstack.device_costs import Coefficients, Form
 
 
+_UNITS = {"iops": "IOPS", "bytes_per_s": "bytes/s", "ms": "ms", "mb_per_s": "MB/s"}
+
+
 def coefficients(
     drive: Annotated[str, Parameter(help="Name in the library, drive file or system file.", completer=offered.systems)],
     *,
@@ -34,19 +37,14 @@ def coefficients(
 
 
 def _show(found: Coefficients) -> None:
-
-    def number(value: float) -> Shown:
-        # A hundredth of a byte or of a request is no figure.
-        return shown(output.number(round(value) if abs(value) >= 1000 else value), value)
-
     output.facts(
         f"{found.system}, random writes with the write cache off",
         [
             ("io.cost.model", f"MAJ:MIN {found.iocost_line}"),
-            *((name.replace("_", " "), number(value)) for name, value in found.mclock.constants.items()),
             *(
-                (f"head time {name.replace('_', ' ')}", number(value))
-                for name, value in found.head_time.constants.items()
+                _constant(form, name, value)
+                for form in (found.mclock, found.head_time)
+                for name, value in form.constants.items()
             ),
         ],
     )
@@ -58,6 +56,15 @@ def _show(found: Coefficients) -> None:
     )
     for form in found.forms:
         output.sentence(form.sentence())
+
+
+def _constant(form: Form, name: str, value: float) -> tuple[str, Shown]:
+    """A constant with its form, as `read_iops` of mClock is `mClock, reads` in IOPS."""
+    op, _, key = name.partition("_")
+    unit = _UNITS[key]
+    # A hundredth of a byte is no figure.
+    text = output.number(round(value) if abs(value) >= 1000 else value)
+    return f"{form.name}, {op}s", shown(f"{text} {unit}{' of positioning' if unit == 'ms' else ''}", value, unit)
 
 
 def _by_depth(form: Form) -> list[Shown]:

@@ -21,7 +21,7 @@ def compare(
         Path,
         Parameter(
             help="Runs (`simulate --out`, `--json`), traces with measured times, validations (`--json`), measurements "
-            "(`--json`) or drive files; the first is what the others are compared with. Or the folder of a sweep."
+            "(`--json`), drive files or names of library drives; the first is what the others are compared with. Or the folder of a sweep."
         ),
     ],
     time: Annotated[

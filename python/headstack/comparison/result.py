@@ -42,7 +42,7 @@ def compare(
     ----------
     files
         Completions of runs (Parquet) or their summaries (JSON), traces with measured times, scores of validations (JSON),
-        measurements (JSON) or drive files: two or more of a kind.
+        measurements (JSON), drive files or names of drives in the library: two or more of a kind.
     time
         Which time of runs and traces: the response (from arrival) or the service (from the start at the drive).
     fail_if

@@ -19,7 +19,7 @@ KINDS = {
     "run": "the completions of a run (`simulate --out`) or its summary (`simulate --json`)",
     "trace": "a trace with measured times",
     "validation": "the scores of a model (`validate --json`)",
-    "measurement": "what probes found (`measure --json`) or a drive file",
+    "measurement": "what probes found (`measure --json`), a drive file or a drive of the library",
 }
 
 
@@ -53,7 +53,9 @@ class Source:
 
 
 def read(path: Path, time: str, open_trace: Callable[[Path], _core.Trace]) -> Source:
-    """Read a file; `time` is `response` or `service`, for those that have times."""
+    """Read a file, or a drive of the library; `time` is `response` or `service`, for those that have times."""
+    if not path.exists() and str(path) in _core.library_drives():
+        return Source(str(path), "measurement", _drive_values(_core.Drive(str(path)).describe()), is_drive=True)
     if not path.is_file():
         raise InputError(f"cannot read `{path}`: {_why_not(path)}", f"name {'; '.join(KINDS.values())}")
     if path.suffix == ".toml":
