@@ -17,6 +17,9 @@ pub struct Generator<'a> {
     /// Requests made, and when the last of them arrives.
     number: u64,
     now: u64,
+    /// Requests of the original that were passed over, and for how long they came.
+    skipped: u64,
+    skipped_ns: u64,
     left: u64,
     places: Vec<Places>,
 }
@@ -25,10 +28,12 @@ impl<'a> Generator<'a> {
     pub(super) fn new(model: &'a WorkloadModel, requests: u64, seed: u64) -> Self {
         Self {
             model,
-            tour: Tour::new(model),
+            tour: Tour::new(model, requests),
             random: Pcg64::seed_from_u64(seed),
             number: 0,
             now: 0,
+            skipped: 0,
+            skipped_ns: 0,
             left: requests,
             places: model.devices.iter().map(|_| Places::default()).collect(),
         }
@@ -37,7 +42,7 @@ impl<'a> Generator<'a> {
     /// By up to a quarter of its gap nearer to the pace: the short gaps, in which requests wait for each other, stay much as they
     /// are. Gaps above the mean keep to the pace.
     fn arrival(&self, gap_ns: u64, how: Gap) -> u64 {
-        let pace = self.model.pace.instant(self.number);
+        let pace = self.model.pace.instant(self.number + self.skipped).saturating_sub(self.skipped_ns);
         let mean = self.model.pace.mean_gap_ns();
         let at = self.now.saturating_add(gap_ns);
         let (later, earlier) = match how {
@@ -49,8 +54,19 @@ impl<'a> Generator<'a> {
         if at > pace { at - (at - pace).min(earlier) } else { at + (pace - at).min(later) }
     }
 
+    /// What the tour passes over takes no time.
+    fn skip(&mut self) {
+        let skipped = self.tour.skipped();
+        if skipped != self.skipped {
+            let instant = |skipped| self.model.pace.instant(self.number + skipped);
+            self.skipped_ns += instant(skipped) - instant(self.skipped);
+            self.skipped = skipped;
+        }
+    }
+
     fn next(&mut self) -> Request {
         let (sample, gap) = self.tour.next(&mut self.random);
+        self.skip();
         self.now = self.arrival(sample.gap_ns, gap);
         self.number += 1;
         let which = sample.device as usize;

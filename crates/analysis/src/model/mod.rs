@@ -13,6 +13,8 @@
 //! original's where an excerpt is copied again ([`places`]), so that as many requests begin where an earlier one began as in
 //! the original. So of a trace of up to 65,536 requests one of the same length holds the same requests, in part in another order.
 //!
+//! A shorter trace than the original goes through excerpts evenly over it, and what lies between takes no time.
+//!
 //! What it does not keep: what spans more than an excerpt beside the pace, and who waits for whom.
 
 mod excerpts;

@@ -249,3 +249,31 @@ fn a_model_that_makes_no_sense_is_refused() {
     let empty = WorkloadModel::fit(&mut Requests(InMemory::new(Vec::new()), Vec::new()));
     assert!(empty.unwrap_err().to_string().contains("fewer than two"));
 }
+
+/// Reads at the beginning of the disk in the first half, and writes at the end of it ten times as fast in the second.
+#[test]
+fn a_shorter_trace_is_like_all_of_the_original() {
+    let original: Vec<_> = (0..40_000_u64)
+        .map(|number| {
+            let (at_ms, op, from) = if number < 20_000 {
+                (number * 10, Op::Read, 0)
+            } else {
+                (200_000 + (number - 20_000), Op::Write, 1 << 30)
+            };
+            Request::new(Nanos(at_ms * 1_000_000), op, Lba(from + number * 7919 % 100_000 * 8), 8)
+        })
+        .collect();
+    let model = fit(original);
+    for count in [20_000, 13_000, 30_000] {
+        let copy = made(&model, count, 3);
+        assert_eq!(copy.len() as u64, count);
+        assert!(copy.is_sorted_by_key(|request| request.arrival));
+        let reads = copy.iter().filter(|request| request.op == Op::Read).count() as f64 / count as f64;
+        assert!((0.44..0.56).contains(&reads), "{count}: {reads}");
+        // What was passed over takes no time: as fast as the original.
+        let rate = count as f64 / copy.last().unwrap().arrival.as_s();
+        assert!((rate / (40_000.0 / 220.0) - 1.0).abs() < 0.1, "{count}: {rate}");
+    }
+    // Of a few requests nothing is like all of it; they are its beginning.
+    assert!(made(&model, 3000, 3).iter().all(|request| request.op == Op::Read));
+}

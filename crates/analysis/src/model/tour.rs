@@ -18,6 +18,9 @@ const PIECE: usize = 16;
 /// Exchanges that are drawn to take the best one.
 const DRAWN: usize = 32;
 
+/// A shorter trace goes through excerpts evenly over the original, if they are so many; through its beginning otherwise.
+const FEWEST: usize = 4;
+
 /// How a copied request keeps to the pace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Gap {
@@ -32,13 +35,15 @@ pub(super) enum Gap {
 /// Goes through the excerpts of a model, again and again.
 pub(super) struct Tour<'a> {
     model: &'a WorkloadModel,
-    /// The excerpt being copied, and how many requests of it have been.
-    excerpt: usize,
+    /// The excerpts to go through, which of them is being copied, and how many requests of it have been.
+    order: Vec<usize>,
+    turn: usize,
     copied: u64,
     links: Links<'a>,
     /// Where in the excerpt the next stretch begins, and the stretches before it that are yet to be copied.
     at: usize,
     ahead: VecDeque<Stretch>,
+    skipped: u64,
 }
 
 /// Requests of an excerpt that are copied one after another.
@@ -56,9 +61,21 @@ impl Stretch {
 }
 
 impl<'a> Tour<'a> {
-    pub(super) fn new(model: &'a WorkloadModel) -> Self {
+    /// One that makes so many requests.
+    pub(super) fn new(model: &'a WorkloadModel, requests: u64) -> Self {
+        let order = order(model, requests);
         let links = Links::of(&model.excerpts[0].samples);
-        Self { model, excerpt: 0, copied: 0, links, at: 0, ahead: VecDeque::new() }
+        Self { model, order, turn: 0, copied: 0, links, at: 0, ahead: VecDeque::new(), skipped: 0 }
+    }
+
+    /// The excerpt being copied.
+    fn excerpt(&self) -> usize {
+        self.order[self.turn]
+    }
+
+    /// Requests of the original that were passed over.
+    pub(super) fn skipped(&self) -> u64 {
+        self.skipped
     }
 
     /// The next request to copy.
@@ -96,23 +113,27 @@ impl<'a> Tour<'a> {
     /// Whether the excerpt goes on where the one before ends.
     fn continues(&self) -> bool {
         let excerpts = &self.model.excerpts;
-        self.excerpt.checked_sub(1).is_some_and(|before| {
+        let at = self.excerpt();
+        let follows = self.turn > 0 && self.order[self.turn - 1] + 1 == at;
+        at.checked_sub(1).filter(|_| follows).is_some_and(|before| {
             let before = &excerpts[before];
-            before.first + before.samples.len() as u64 == excerpts[self.excerpt].first
+            before.first + before.samples.len() as u64 == excerpts[at].first
         })
     }
 
     /// Requests of the trace from this excerpt to the next.
     fn needed(&self) -> u64 {
-        let excerpts = &self.model.excerpts;
-        let from = if self.excerpt == 0 { 0 } else { excerpts[self.excerpt].first };
-        excerpts.get(self.excerpt + 1).map_or(self.model.pace.requests, |next| next.first) - from
+        let [from, to] = reach(self.model, self.excerpt());
+        to - from
     }
 
     /// To the next excerpt; after the last to the first.
     fn turn(&mut self) {
-        self.excerpt = (self.excerpt + 1) % self.model.excerpts.len();
-        self.links = Links::of(&self.model.excerpts[self.excerpt].samples);
+        let [_, end] = reach(self.model, self.excerpt());
+        self.turn = (self.turn + 1) % self.order.len();
+        let [begin, _] = reach(self.model, self.excerpt());
+        self.skipped += if self.turn > 0 { begin - end } else { self.model.pace.requests - end + begin };
+        self.links = Links::of(&self.model.excerpts[self.excerpt()].samples);
         (self.copied, self.at) = (0, 0);
         self.ahead.clear();
     }
@@ -141,6 +162,24 @@ impl<'a> Tour<'a> {
             .filter(|&(_, end)| end <= self.links.samples.len())
             .min_by_key(|&(middle, end)| self.links.change(first, middle, end))
     }
+}
+
+/// From which request of the trace to before which one an excerpt stands for them.
+fn reach(model: &WorkloadModel, excerpt: usize) -> [u64; 2] {
+    let from = if excerpt == 0 { 0 } else { model.excerpts[excerpt].first };
+    [from, model.excerpts.get(excerpt + 1).map_or(model.pace.requests, |next| next.first)]
+}
+
+/// The excerpts that a trace of so many requests goes through: of a shorter one than the original as many as it needs, evenly over it,
+/// and the first among them.
+fn order(model: &WorkloadModel, requests: u64) -> Vec<usize> {
+    let all = model.excerpts.len();
+    let evenly = |count: usize| (0..count).map(|at| at * all / count).collect::<Vec<_>>();
+    let holds = |order: &[usize]| {
+        order.iter().map(|&at| reach(model, at)).map(|[from, to]| to - from).sum::<u64>() >= requests
+    };
+    let needed = (1..all).map(evenly).find(|order| holds(order));
+    needed.filter(|order| order.len() >= FEWEST).unwrap_or_else(|| (0..all).collect())
 }
 
 /// An excerpt, and which request of the same device comes before and after each.
