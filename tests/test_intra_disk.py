@@ -170,10 +170,10 @@ def test_dollars_hold_and_quotations_are_not_tested() -> None:
     assert all(row.verdict == "holds" for id_, row in rows.items() if id_.startswith("e9-"))
     assert len([id_ for id_ in rows if id_.startswith("e9-")]) == 11
     assert rows["r3.14-tco"].verdict == "not-testable"
-    # 13 W for five years are 570 kWh; 255 US$ buy them at 0.45 US$ each.
+    # 13 W for five years are 570 kWh; 255 USD buy them at 0.45 USD each.
     powering = rows["r3.14-powering"]
     assert powering.word == "not testable"
-    assert f"{255 / (0.013 * 5 * 365.25 * 24):.2f} to {315 / (0.013 * 3 * 365.25 * 24):.2f} US$ a kWh" in powering.note
+    assert f"{255 / (0.013 * 5 * 365.25 * 24):.2f} to {315 / (0.013 * 3 * 365.25 * 24):.2f} USD a kWh" in powering.note
 
 
 def test_a_figure_is_as_sure_as_its_last_digit_and_a_tenth_at_most() -> None:
@@ -201,7 +201,7 @@ def test_every_figure_of_table_2_1_has_a_row_that_says_whether_it_is_read_back()
     # 0.91 W for one disk of 2.6 inches at 15,098 rpm; n, 2.8 and 4.6.
     drag = 0.91 * 18 * (3600 / 15_098) ** 2.8 * (14 / 2.6) ** 4.6
     assert f"the drag of its disks is {drag:.3g} W" in rows["ibm-3380-ak4-watts"].note
-    # 80.8 US$ for 750 GB.
+    # 80.8 USD for 750 GB.
     dollars = rows["barracuda-es-750-dollars"]
     assert (dollars.paper, dollars.word) == (0.34, "reproduced")
     assert dollars.ours == pytest.approx(80.8 / 750, rel=1e-3)

@@ -44,6 +44,7 @@ INSTEAD = {
     "requests, test requests",
     r"^longest queue$|^mean queue$|^at a time$": "queue depth",
     r"^longest (?:read |write |wait )?\(ms\)$": "max",
+    r"US\$|\} dollars\b": "USD",
     r"seek of one cylinder|^error of one": "single-cylinder seek, error per request",
     r"what each parameter is worth": "gain",
     r"\bdribbl(?!ing(?:\)|\*))": "trickle flush (S4 calls it dribbling: name both once)",

@@ -76,7 +76,7 @@ def _show(found: Cost) -> None:
     from headstack.costing_words import bill_rows, system_rows
 
     columns, rows = bill_rows(found)
-    output.table(f"{found.name}: {found.designs[0]['platters']} platters, US$", columns, rows, caption=found.source)
+    output.table(f"{found.name}: {found.designs[0]['platters']} platters, USD", columns, rows, caption=found.source)
     if found.iso_performance is not None:
         columns, rows = system_rows(found)
-        output.table("Equal performance, US$", columns, rows, caption=found.iso_performance["source"])
+        output.table("Equal performance, USD", columns, rows, caption=found.iso_performance["source"])

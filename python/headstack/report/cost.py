@@ -26,14 +26,14 @@ def cost_page(found: Cost) -> Page:
             Section(
                 "Equal performance",
                 f"{found.iso_performance['source']}. Bars: mean of the lowest and the highest price; lines: the range.",
-                ranges([{"label": system_name(system), **system} for system in systems], "all drives (US$)"),
+                ranges([{"label": system_name(system), **system} for system in systems], "all drives (USD)"),
                 columns=names,
                 rows=table,
             )
         )
     sections += [
-        Section("One drive", "Bars: mean; lines: from the lowest to the highest price.", ranges(bars, "a drive (US$)")),
-        Section("Bill of materials", "Count and price of all of a kind, US$.", columns=columns, rows=rows),
+        Section("One drive", "Bars: mean; lines: from the lowest to the highest price.", ranges(bars, "a drive (USD)")),
+        Section("Bill of materials", "Count and price of all of a kind, USD.", columns=columns, rows=rows),
     ]
     return Page(
         f"{found.name}: what it costs to make",

@@ -33,12 +33,12 @@ def _cost(found: headstack.Cost) -> list[Row]:
         arms = bill["actuators"]
         for end, key, printed in zip(("lowest", "highest"), ("low_usd", "high_usd"), TOTALS[arms], strict=True):
             claim = f"E9, Table 5.1: {end} cost of a drive with {plural(arms, 'actuator')}"
-            rows.append(about(f"e9-{arms}-{end}", claim, printed, bill[key], "US$", within=CENT))
+            rows.append(about(f"e9-{arms}-{end}", claim, printed, bill[key], "USD", within=CENT))
     systems = (found.iso_performance or {"systems": []})["systems"]
     for (price, saving), system in zip(SYSTEMS, systems, strict=True):
         name = system_name(system)
         claim = f"E9, Figure 5.1: mean cost of {name}"
-        rows.append(about(f"e9-system-{system['actuators']}", claim, price, system["mean_usd"], "US$", within=CENT))
+        rows.append(about(f"e9-system-{system['actuators']}", claim, price, system["mean_usd"], "USD", within=CENT))
         if saving:
             claim = f"E9: saving of {name}"
             id_ = f"e9-saving-{system['actuators']}"
@@ -66,7 +66,7 @@ def _powering() -> Row:
     least, most = (column.watts * years * HOURS_A_YEAR / 1e3 for years in YEARS)
     note = (
         f"the thesis has no price of electricity: one drive at {column.watts:g} W draws {least:.0f} to {most:.0f} kWh, and costs "
-        f"{low:.0f} to {high:.0f} US$ (Table 2.1), which takes {low / most:.2f} to {high / least:.2f} US$ a kWh, cooling included"
+        f"{low:.0f} to {high:.0f} USD (Table 2.1), which takes {low / most:.2f} to {high / least:.2f} USD a kWh, cooling included"
     )
     claim = "Background: powering an array for three to five years costs more than buying it"
     return not_testable("r3.14-powering", claim, None, "", note)

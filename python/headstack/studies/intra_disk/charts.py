@@ -108,9 +108,9 @@ def cost_sections(found: Cost) -> list[Section]:
     from headstack.report.bars import ranges
 
     drives = [{"label": plural(bill["actuators"], "actuator"), **bill} for bill in found.designs]
-    sections = [Section("E9: what a drive costs", "Components only.", ranges(drives, "a drive (US$)"), half=True)]
+    sections = [Section("E9: what a drive costs", "Components only.", ranges(drives, "a drive (USD)"), half=True)]
     if found.iso_performance is not None:
         systems = [{"label": system_name(system), **system} for system in found.iso_performance["systems"]]
         text = found.iso_performance["source"]
-        sections.append(Section("E9: at equal performance", text, ranges(systems, "all drives (US$)"), half=True))
+        sections.append(Section("E9: at equal performance", text, ranges(systems, "all drives (USD)"), half=True))
     return sections

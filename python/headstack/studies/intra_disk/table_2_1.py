@@ -143,10 +143,10 @@ def _dollars(column: Column) -> Row | None:
         return None
     low, high = column.usd_per_mb
     if not column.is_of_today:
-        note = f"a price, controller included, of {low:g} to {high:g} US$; Table 5.1 is a bill for drives of 2007"
-        return not_testable(f"{column.id}-dollars", f"Table 2.1, {column.title}: price", low, "US$/MB", note)
+        note = f"a price, controller included, of {low:g} to {high:g} USD; Table 5.1 is a bill for drives of 2007"
+        return not_testable(f"{column.id}-dollars", f"Table 2.1, {column.title}: price", low, "USD/MB", note)
     (bill,) = headstack.cost().designs
     gigabytes = column.model.capacity_sectors * column.model.sector_bytes / 1e9
     note = f"materials {bill['low_usd'] / gigabytes:.3f} to {bill['high_usd'] / gigabytes:.3f}, shops {1e3 * low:g} to {1e3 * high:g}"
     claim = "Table 2.1, Barracuda ES: the materials of Table 5.1 cost no more than the drive in shops"
-    return at_most(f"{column.id}-dollars", claim, 1e3 * low, bill["high_usd"] / gigabytes, "US$/GB", note=note)
+    return at_most(f"{column.id}-dollars", claim, 1e3 * low, bill["high_usd"] / gigabytes, "USD/GB", note=note)
