@@ -388,7 +388,9 @@ impl Device {
             let whole = not_explained(found, all, explained);
             contrast(beside, process, whole, all.without(found).with(whole));
         }
-        stretch.iter().for_each(|read| shares.add(read));
+        for read in &*stretch {
+            shares.add(read);
+        }
         stretch.clear();
     }
 }

@@ -127,22 +127,28 @@ impl Input {
     }
 }
 
+/// Lines that tell the format of a text.
+const LINES: usize = 16;
+
 impl<'a> Sample<'a> {
     /// The first sixteen lines that are neither blank nor a `#` comment; one cut off by the end of the sample is left
-    /// out. None at all if the sample is not text.
+    /// out. None at all if the sample is not text: zeros behind them are what a system leaves that crashed.
     pub(crate) fn lines(self) -> impl Iterator<Item = &'a [u8]> {
-        let text = if self.bytes.contains(&0) { &[] } else { self.bytes };
+        let zero = memchr::memchr(0, self.bytes);
+        let text = &self.bytes[..zero.unwrap_or(self.bytes.len())];
         let whole = match memchr::memrchr(b'\n', text) {
-            _ if self.complete => text,
+            _ if self.complete && zero.is_none() => text,
             Some(end) => &text[..end],
             None => &[],
         };
-        whole
-            .split(|&byte| byte == b'\n')
-            .map(crate::text::trim)
-            .filter(|line| !line.is_empty() && line[0] != b'#')
-            .take(16)
+        let enough = zero.is_none() || lines_of(whole).nth(LINES - 1).is_some();
+        lines_of(if enough { whole } else { &[] }).take(LINES)
     }
+}
+
+fn lines_of(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let lines = text.split(|&byte| byte == b'\n').map(crate::text::trim);
+    lines.filter(|line| !line.is_empty() && line[0] != b'#')
 }
 
 fn compression(magic: &[u8]) -> Option<&'static str> {
@@ -176,5 +182,14 @@ mod tests {
         let lines = |bytes, complete| Sample { bytes, complete }.lines().count();
         assert_eq!((lines(b"1 2\n# x\n\n3 4", false), lines(b"1 2\n# x\n\n3 4", true)), (1, 2));
         assert_eq!((lines(b"1 2", false), lines(b"1 2\n\0\n", true)), (0, 0));
+    }
+
+    /// As where a system crashed that wrote it.
+    #[test]
+    fn text_with_zeros_behind_its_first_lines_is_text() {
+        let of = |count| ["1 2\n".repeat(count).as_bytes(), b"3 \0\0\0"].concat();
+        let lines =
+            |bytes: &[u8]| Sample { bytes, complete: true }.lines().filter(|line| *line == b"1 2").count();
+        assert_eq!((lines(&of(LINES - 1)), lines(&of(LINES)), lines(&of(100))), (0, LINES, LINES));
     }
 }

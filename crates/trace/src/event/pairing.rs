@@ -167,7 +167,7 @@ impl Pairing {
     pub(crate) fn surveyed(rule: PairingRule, survey: Survey) -> Self {
         let Survey { lossy, losses, queueing, dispatch_nothing, queued_before } = survey;
         let undispatched = Undispatched::of(dispatch_nothing);
-        Self { queueing, undispatched, queued_before, rule, lossy, losses, ..Self::default() }
+        Self { queueing, queued_before, undispatched, rule, lossy, losses, ..Self::default() }
     }
 
     /// Events are known to be missing, from here on.

@@ -131,8 +131,10 @@ mod tests {
     use crate::event::Action::{self, Complete, Issue, Queue, Split};
     use crate::event::pairing::PairingCounts;
 
+    type IsLost = fn(u64, Action) -> bool;
+
     /// Of 60 places in turn each is asked for every 600 ns, and takes 10 to 50; `is_lost` of what is done for the n-th time.
-    fn asked(is_lost: fn(u64, Action) -> bool) -> Vec<Event> {
+    fn asked(is_lost: IsLost) -> Vec<Event> {
         let mut events = Vec::new();
         for n in 0..4000 {
             let (at, sector) = (1000 + 10 * n, n % 60 * 8);
@@ -149,13 +151,19 @@ mod tests {
         events
     }
 
+    fn push_all(pairing: &mut Pairing, events: &[Event]) {
+        for event in events {
+            pairing.push(event);
+        }
+    }
+
     /// As a trace is read: what its beginning tells, and then all of it.
     fn paired(events: &[Event]) -> (Vec<Io>, PairingCounts) {
         let mut first = Pairing::new(PairingRule::Strict);
-        events.iter().for_each(|event| first.push(event));
+        push_all(&mut first, events);
         let mut pairing = Pairing::surveyed(PairingRule::Strict, first.survey(true));
         let mut ios = Vec::new();
-        events.iter().for_each(|event| pairing.push(event));
+        push_all(&mut pairing, events);
         pairing.finish(&mut ios);
         (ios, pairing.counts().clone())
     }
@@ -175,7 +183,7 @@ mod tests {
     /// Each completion that is lost would leave another that waits for the next of its place.
     #[test]
     fn lost_completions_and_queueings_make_up_no_response() {
-        let ways: [(fn(u64, Action) -> bool, usize); 3] = [
+        let ways: [(IsLost, usize); 3] = [
             (|n, action| action == Complete && n % 2 == 0, 1900),
             (|n, action| action == Complete && n % 10 == 0, 3500),
             (|n, _| n % 20 == 0, 3500),
@@ -208,7 +216,7 @@ mod tests {
         ]);
         let mut pairing = Pairing::default();
         let mut ios = Vec::new();
-        events.iter().for_each(|event| pairing.push(event));
+        push_all(&mut pairing, &events);
         pairing.finish(&mut ios);
         let last: Vec<_> = ios.iter().filter(|io| io.request.arrival.0 >= 1000).collect();
         let mut found: Vec<_> =
