@@ -40,6 +40,24 @@ def test_marks_for_a_limit_that_a_drive_lacks_do_nothing() -> None:
     assert "duration limit" not in headstack(*run, "--set", "drive.*.controller.duration_limit_ms=50").err
 
 
+def test_what_a_limit_holds_for_is_told_apart(tmp_path: Path) -> None:
+    """The tail of the limited was in the JSON of no run: it lay within that of all."""
+    page = tmp_path / "page.html"
+    run = ("simulate", "nearline-22tb", "--workload", "examples/cdl-mix.toml", "--requests", "2000")
+    limit = ("--set", "drive.*.controller.duration_limit_ms=50")
+    summary = headstack(*run, *limit, "--json").json()
+    without, limited = summary["by_duration_limit"]
+    assert [(each["op"], each["duration_limit"]) for each in (without, limited)] == [("read", 0), ("read", 1)]
+    assert without["requests"] + limited["requests"] == summary["requests"]
+    assert limited["response_ms"]["p99"] < 100 < without["response_ms"]["p99"]
+    told = headstack(*run, *limit, "--report", page).out
+    p99 = f"{limited['response_ms']['p99']:,.2f}"
+    assert "Responses by duration limit (ms)" in told
+    assert p99 in told
+    assert p99 in page.read_text(encoding="utf-8")
+    assert "by_duration_limit" not in headstack(*run, "--json").json()
+
+
 def test_a_drive_that_takes_one_command_has_no_choice() -> None:
     alone = headstack("simulate", *SHORT, "--scheduler", "drive:sptf", "--json")
     assert "nothing to choose from" in alone.err

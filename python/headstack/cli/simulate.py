@@ -23,6 +23,7 @@ from headstack.cli.options import (
 )
 from headstack.conditions import CONDITION_COLUMNS, condition_rows
 from headstack.errors import InputError
+from headstack.limit_classes import LIMIT_COLUMNS, limit_rows
 from headstack.overload import held_back
 from headstack.shown import Shown, joined, made_by, number, of_unit, percent, several
 
@@ -230,6 +231,8 @@ def _show(summary: Mapping[str, Any]) -> None:
     ]
     output.line()
     output.table("Times (ms)", ["", "mean", "std", "p50", "p90", "p99", "p99.9", "max"], times)
+    if limited := limit_rows(summary):
+        output.table("Responses by duration limit (ms)", list(LIMIT_COLUMNS), limited)
     kinds = [("all", summary["phases_ms"])]
     kinds += [(kind, summary[kind]["phases_ms"]) for kind in ("reads", "writes") if summary[kind]["requests"]]
     names = [name for name in summary["phases_ms"] if any(phases[name] for _, phases in kinds)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from headstack.conditions import CONDITION_COLUMNS, condition_rows
+from headstack.limit_classes import LIMIT_COLUMNS, limit_rows
 from headstack.overload import held_back, overload
 from headstack.report import charts, style
 from headstack.report.page import Number, Page, Section
@@ -32,7 +33,7 @@ def run_page(run: Run) -> Page:
     stride, table = run.sample
     frame = completions_frame(table)
     sections = _charts(run, frame, stride) if len(frame) else []
-    sections += [_drives(run), _power(run)]
+    sections += [_limits(run), _drives(run), _power(run)]
     if any("conditions" in drive for drive in summary["drives"]):
         sections.append(_conditions(run))
     sections.append(_cache(run))
@@ -82,6 +83,12 @@ def _response_cdf(frame: pl.DataFrame) -> Chart:
     curves = {names[op]: frame.filter(op=op)["response_ms"] for op in names}
     curves = {name: values for name, values in curves.items() if len(values)}
     return charts.cdf(curves, {"reads": style.BLUE, "writes": style.VERMILLION}, "response time (ms)")
+
+
+def _limits(run: Run) -> Section:
+    text = "Requests for which one of the drives' duration limits holds, and those for which none does."
+    rows = [list(row) for row in limit_rows(run.summary)]
+    return Section("Responses by duration limit (ms)", text, columns=list(LIMIT_COLUMNS), rows=rows)
 
 
 def _drives(run: Run) -> Section:

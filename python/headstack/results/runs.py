@@ -203,6 +203,28 @@ class WithoutData(TypedDict):
     """Ended with an error (`abort`)."""
 
 
+class LimitTimes(TypedDict):
+    """Responses of requests under one limit, in ms."""
+
+    mean: float
+    p50: float
+    p90: float
+    p99: float
+    p999: float
+    max: float
+
+
+class UnderLimit(TypedDict):
+    """The reads or the writes for which one duration limit of the drives holds."""
+
+    op: str
+    """`read` or `write`."""
+    duration_limit: int
+    """Counted from 1; 0: none."""
+    requests: int
+    response_ms: LimitTimes
+
+
 class RunSummary(TypedDict):
     """What a simulation comes to."""
 
@@ -231,6 +253,8 @@ class RunSummary(TypedDict):
     cache: CacheCounts
     reads: ByDirection
     writes: ByDirection
+    by_duration_limit: NotRequired[list[UnderLimit]]
+    """Where a drive knows duration limits; those without requests are left out."""
     drives: list[DriveLoad]
     buses: list[BusLoad]
     provenance: Origins

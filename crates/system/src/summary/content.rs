@@ -7,8 +7,8 @@ use serde::Serialize;
 
 use crate::run::Replay;
 use crate::summary::{
-    ArrayCacheSummary, BufferCacheSummary, ConditionSummary, DataLossSummary, PhaseSummary, PowerSummary,
-    RebuildSummary,
+    ArrayCacheSummary, BufferCacheSummary, ClassSummary, ConditionSummary, DataLossSummary, PhaseSummary,
+    PowerSummary, RebuildSummary,
 };
 
 /// The summary of a run. Times are in the unit at the end of the key; a value nothing was recorded for is `null`.
@@ -55,6 +55,9 @@ pub struct Summary {
     pub reads: OpSummary,
     /// Writes alone.
     pub writes: OpSummary,
+    /// Reads and writes under each duration limit and under none, where a drive knows limits; those without requests are left out.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub by_duration_limit: Vec<ClassSummary>,
     /// What all drives drew, where the watts of each are known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub power: Option<PowerSummary>,

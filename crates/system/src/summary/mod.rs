@@ -2,6 +2,7 @@
 
 mod array_cache;
 mod buffer_cache;
+mod classes;
 mod content;
 mod phase;
 mod power;
@@ -14,6 +15,7 @@ pub use array_cache::ArrayCacheSummary;
 pub(crate) use array_cache::ArrayCacheUse;
 pub use buffer_cache::BufferCacheSummary;
 pub(crate) use buffer_cache::BufferCacheUse;
+pub use classes::{ClassSummary, ClassTimes};
 pub use content::{
     AddressBins, BusSummary, BusyMeans, CacheSummary, DriveSummary, LatenessSummary, MeanTime, OpSummary,
     ParallelSummary, PhaseMeans, Plots, ProvenanceSummary, Summary, TimeBin, TimeSummary, UnitWork,

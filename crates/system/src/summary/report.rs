@@ -37,7 +37,7 @@ impl Recorder {
         let mib = sectors as f64 * f64::from(system.sector_bytes()) / 1_048_576.0;
         let (phases, busy) = (sum(ops.map(OpSums::phases)), sum(ops.map(OpSums::busy)));
         let energies = energies(system, end, span_ns);
-        let [hits, partial_hits, misses, early] = self.statistics.cache;
+        let [hits, partial_hits, misses, early] = self.statistics.by_cache();
         Summary {
             requests,
             simulated_s: end.at.as_s(),
@@ -64,6 +64,7 @@ impl Recorder {
             },
             reads: self.statistics.ops[0].summary(),
             writes: self.statistics.ops[1].summary(),
+            by_duration_limit: self.statistics.classes.as_mut().map_or_else(Vec::new, |all| all.summaries()),
             power: all_power(&energies, span_ns),
             drives: self.drives(system, end, &energies, span_ns),
             buses: buses(system, end, span_ns),

@@ -5,6 +5,7 @@ use headstack_stats::{Moments, Sums, Timeline};
 use headstack_units::{Nanos, Op};
 
 use crate::record::CompletionRow;
+use crate::summary::classes::Classes;
 use crate::system::System;
 
 /// Sums over the requests of one direction.
@@ -72,13 +73,15 @@ impl OpSums {
 pub(crate) struct Statistics {
     /// Reads, writes.
     pub(super) ops: [OpSums; 2],
-    /// Reads by result (hit, partial hit, miss), and writes reported early.
-    pub(super) cache: [u64; 4],
+    /// Reads and writes by what the cache did for them: miss, hit, partial hit, reported early.
+    cache: [[u64; 4]; 2],
     /// Completed requests per drive.
     pub(super) per_drive: Vec<u64>,
     pub(super) over_time: Timeline,
     /// Per device.
     pub(super) over_lba: Vec<Timeline>,
+    /// Where drives know duration limits.
+    pub(super) classes: Option<Box<Classes>>,
     pub(super) noted: Noted,
 }
 
@@ -104,23 +107,25 @@ impl Statistics {
     pub(crate) fn new(system: &System) -> Self {
         Self {
             ops: Default::default(),
-            cache: [0; 4],
+            cache: Default::default(),
             per_drive: vec![0; system.config().drives.len()],
             over_time: Timeline::new(),
             over_lba: vec![Timeline::new(); system.config().volumes.len()],
+            classes: Classes::new(system),
             noted: Noted::default(),
         }
     }
 
     /// Of no requests of the same run, in places as wide as they have become here.
     pub(crate) fn emptied(&self) -> Self {
-        let Self { per_drive, over_time, over_lba, .. } = self;
+        let Self { per_drive, over_time, over_lba, classes, .. } = self;
         let mut emptied = Self {
             ops: Default::default(),
-            cache: [0; 4],
+            cache: Default::default(),
             per_drive: per_drive.clone(),
             over_time: over_time.clone(),
             over_lba: over_lba.clone(),
+            classes: classes.clone(),
             noted: Noted::default(),
         };
         emptied.clear();
@@ -143,11 +148,19 @@ impl Statistics {
     /// Forgets all, for requests of the same run.
     pub(crate) fn clear(&mut self) {
         self.ops = Default::default();
-        self.cache = [0; 4];
+        self.cache = Default::default();
         self.per_drive.fill(0);
         self.over_time.clear();
         self.over_lba.iter_mut().for_each(Timeline::clear);
+        self.classes.iter_mut().for_each(|classes| **classes = Classes::empty());
         self.noted.clear();
+    }
+
+    /// Reads by result (hit, partial hit, miss), and writes reported early.
+    pub(super) fn by_cache(&self) -> [u64; 4] {
+        let [reads, writes] = self.cache.map(|counts| move |result: CacheResult| counts[result as usize]);
+        let misses = reads(CacheResult::Miss) + reads(CacheResult::ReportedEarly);
+        [reads(CacheResult::Hit), reads(CacheResult::PartialHit), misses, writes(CacheResult::ReportedEarly)]
     }
 
     /// Response and service in both directions.
@@ -168,12 +181,9 @@ impl Statistics {
         self.noted.responses.push(response);
         self.noted.services.push(service);
         self.ops[usize::from(row.op == Op::Write)].record(row, response, service);
-        match (row.op, row.cache) {
-            (Op::Read, CacheResult::Hit) => self.cache[0] += 1,
-            (Op::Read, CacheResult::PartialHit) => self.cache[1] += 1,
-            (Op::Read, CacheResult::Miss | CacheResult::ReportedEarly) => self.cache[2] += 1,
-            (Op::Write, CacheResult::ReportedEarly) => self.cache[3] += 1,
-            (Op::Write, _) => {}
+        self.cache[usize::from(row.op == Op::Write)][row.cache as usize] += 1;
+        if let Some(classes) = &mut self.classes {
+            classes.record(row);
         }
         if let Some(count) = self.per_drive.get_mut(row.drive as usize) {
             *count += 1;
@@ -186,9 +196,16 @@ impl Statistics {
 
     /// Takes what other completions come to, but for the times noted of them.
     pub(super) fn add(&mut self, later: &Self) {
-        let Self { ops, cache, per_drive, over_time, over_lba, noted: _ } = later;
+        let Self { ops, cache, per_drive, over_time, over_lba, classes, noted: _ } = later;
         self.ops.iter_mut().zip(ops).for_each(|(sums, more)| sums.add(more));
-        self.cache.iter_mut().zip(cache).for_each(|(count, more)| *count += more);
+        self.cache
+            .as_flattened_mut()
+            .iter_mut()
+            .zip(cache.as_flattened())
+            .for_each(|(count, more)| *count += more);
+        if let Some((all, more)) = self.classes.as_mut().zip(classes.as_ref()) {
+            all.add(more);
+        }
         self.per_drive.iter_mut().zip(per_drive).for_each(|(count, more)| *count += more);
         self.over_time.merge(over_time);
         self.over_lba.iter_mut().zip(over_lba).for_each(|(timeline, more)| timeline.merge(more));
