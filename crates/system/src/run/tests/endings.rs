@@ -47,6 +47,48 @@ fn requests_that_end_by_a_limit_are_marked_and_counted_apart() {
     }
 }
 
+/// The naive twin: the rows of a class, sorted.
+#[test]
+fn what_a_limit_holds_for_is_a_class_of_its_own() {
+    let limits = ("drive.*.controller.duration_limits", "[{limit_ms=40.0}, {limit_ms=80.0}]");
+    let system = system("[volume.v]\ndrives = [\"nearline-22tb\"]\n", &[limits]);
+    let requests: Vec<Request> = (0..900_u64)
+        .map(|i| {
+            let lba = i * 104_729 * 4096 % 30_000_000_000 / 128 * 128;
+            let op = if i % 4 == 3 { Op::Write } else { Op::Read };
+            let flags = RequestFlags::limited_by(i as u16 % 3);
+            Request { flags, ..Request::new(Nanos::from_ms(150.0 * (i / 12) as f64), op, Lba(lba), 16) }
+        })
+        .collect();
+    let options = RunOptions { warmup: Warmup::Requests(90), ..RunOptions::default() };
+    let (kept, summary) = go(&system, source(&requests), &options);
+    let mut requests_of_all = 0;
+    for class in &summary.by_duration_limit {
+        let is_of = |row: &&CompletionRow| {
+            let op = if row.op == Op::Read { "read" } else { "write" };
+            row.id >= 90 && (op, row.flags.duration_limit()) == (class.op, class.duration_limit)
+        };
+        let mut times: Vec<f64> = kept.rows.iter().filter(is_of).map(|row| row.response().as_ms()).collect();
+        times.sort_by(f64::total_cmp);
+        requests_of_all += class.requests;
+        assert_eq!(class.requests, times.len() as u64);
+        assert_eq!(class.response_ms.p99, Some(times[(times.len() * 99).div_ceil(100) - 1]));
+        assert_eq!(class.response_ms.max, times.last().copied());
+    }
+    assert_eq!((summary.by_duration_limit.len(), requests_of_all), (6, summary.requests));
+    // A limit that is short is a short tail.
+    let [none, short, ..] = &summary.by_duration_limit[..] else { panic!("reads come first") };
+    assert_eq!((none.duration_limit, short.duration_limit), (0, 1));
+    assert!(short.response_ms.p99 < none.response_ms.p99);
+}
+
+#[test]
+fn drives_without_limits_have_no_classes() {
+    let system = system("[volume.v]\ndrives = [\"nearline-22tb\"]\n", &[]);
+    let requests = [Request::new(Nanos::ZERO, Op::Read, Lba(0), 16)];
+    assert_eq!(go(&system, source(&requests), &RunOptions::default()).1.by_duration_limit, []);
+}
+
 #[test]
 fn limits_that_end_commands_are_refused_where_nothing_knows_what_to_do_without_the_data() {
     let ends = ("drive.*.controller.duration_limits", ENDS);
