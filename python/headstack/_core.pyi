@@ -784,12 +784,11 @@ def demerit(measured: SupportsGetItem[int, SupportsFloat | SupportsIndex], model
     measured and modelled times, in ms and in percent of the measured mean. Both are sequences of times in ms.
     """
 
-def explain(system: System, requests: SupportsGetItem[int, tuple[SupportsIndex | None, SupportsIndex | None, SupportsIndex | None, str, SupportsIndex, SupportsIndex, SupportsIndex, SupportsIndex, bool]], *, replay: str = "open", seed: SupportsIndex = ..., gap_ns: SupportsIndex = ..., together: bool = False) -> list[Timeline]:
+def explain(system: System, requests: SupportsGetItem[int, tuple[SupportsIndex | None, SupportsIndex | None, SupportsIndex | None, str, SupportsIndex, SupportsIndex, SupportsIndex, SupportsIndex, bool]], *, replay: str = "open", seed: SupportsIndex = ..., gap_ns: SupportsIndex = ...) -> list[Timeline]:
     """
     Serves requests as a run with this replay and seed does, and gives the timeline of those that are wanted.
 
-    `gap_ns`: from when those before are complete to an arrival that is not given. `together`: requests that arrive at one
-    instant all come before any of them has an effect.
+    `gap_ns`: from when those before are complete to an arrival that is not given.
     """
 
 def fit_workload(trace: Trace, *, strict: bool = False) -> dict:
