@@ -111,7 +111,9 @@ impl Timeline<'_> {
         for (index, pass) in narrative.passes.iter().enumerate() {
             let track = (pass.extent.cylinder, pass.extent.head);
             let again = narrative.reads_first && index > 0 && narrative.passes[0].lba() == pass.lba();
-            self.add("seek", pass.begin, pass.ready, track, move_note(self.model, at, track));
+            // Of read-ahead that the command took over, what came before is none of its time.
+            let since = narrative.media_base;
+            self.add("seek", pass.begin.max(since), pass.ready, track, move_note(self.model, at, track));
             let wait = if again {
                 "the whole physical sectors have been read; they come around again to be written".into()
             } else {
@@ -121,9 +123,10 @@ impl Timeline<'_> {
                 Some(heads) if index == 0 => format!("{heads}: {wait}"),
                 _ => wait,
             };
-            self.add("rotation", pass.ready, pass.start, track, wait);
-            let note = format!("LBA {} to {}", pass.lba(), pass.end_lba() - 1);
-            self.add("transfer", pass.start, pass.end, track, note);
+            self.add("rotation", pass.ready.max(since), pass.start, track, wait);
+            let gone = u64::from(pass.passed(&self.epoch, since)).min(u64::from(pass.sectors.max(1)) - 1);
+            let note = format!("LBA {} to {}", pass.lba() + gone, pass.end_lba() - 1);
+            self.add("transfer", pass.start.max(since), pass.end, track, note);
             at = track;
         }
         let note = match op {

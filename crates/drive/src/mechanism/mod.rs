@@ -416,6 +416,9 @@ impl Mechanism {
         let sleeps = release.at.saturating_sub(self.all_free()) >= media.model.rests_after;
         if release.at > self.free_at && release.at > now && !sleeps {
             // What follows waits for the arm to get to the next track, and not for the command that was done before.
+            if let Some(diary) = &mut self.diary {
+                diary.note(Work::ReadAhead, now.max(self.free_at), release.at);
+            }
             (self.free_at, self.last_work) = (release.at, Work::ReadAhead);
         }
     }

@@ -366,9 +366,8 @@ impl Engine {
         self.completed.len() + self.driver.len()
     }
 
-    /// Forgets the statistics of the time before `now`.
+    /// Forgets the statistics of the time before `now`. Nothing in motion is touched: what is told of later is split there.
     pub(crate) fn restart_statistics(&mut self, now: Nanos) {
-        self.units.iter_mut().for_each(|unit| unit.drive.settle(now));
         self.ledger.restart(now);
         self.rebuilds.restart();
         for layer in &mut self.layers {

@@ -104,16 +104,16 @@ impl EventRun<'_, '_> {
             // What was announced for an instant happens before what arrives at it. Nothing happens at the end of time.
             let limit = self.until.min(Nanos(u64::MAX - 1)).min(self.next_arrival.unwrap_or(Nanos::MAX));
             match self.engine.step(limit) {
-                Step::Event => {
-                    if self.engine.untaken() >= self.most_untaken {
-                        self.collect()?;
-                    }
-                }
+                Step::Event => {}
                 Step::Call { at, mark } => self.call(mark, at)?,
                 Step::Nothing => match self.next_arrival {
                     Some(arrival) if arrival <= self.until => self.take_arrival()?,
                     _ => return Ok(()),
                 },
+            }
+            // A request may be complete as it comes.
+            if self.engine.untaken() >= self.most_untaken {
+                self.collect()?;
             }
         }
     }

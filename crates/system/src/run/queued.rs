@@ -125,6 +125,7 @@ impl<'s> QueuedRun<'s> {
     /// tell.
     pub(super) fn used(&mut self, end: Nanos) -> UnitUse {
         self.book.tell_own_work(&mut self.drive, end, &mut Vec::new());
+        self.book.close(&mut self.drive, end, Default::default());
         self.book.used(end)
     }
 

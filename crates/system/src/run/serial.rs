@@ -244,7 +244,6 @@ impl Serial<'_> {
 
     fn restart(&mut self, now: Nanos) {
         self.end.counted_from = now;
-        self.drives.iter_mut().for_each(|drive| drive.settle(now));
         self.ledger.restart(now);
     }
 

@@ -231,7 +231,6 @@ impl Worker {
     /// Counting begins at `now`, but for what is on its way.
     pub(super) fn restart(&mut self, now: Nanos, is_observing: bool) {
         self.pass(now);
-        self.drive.settle(now);
         self.unit.restart(now);
         self.bus.restart(now);
         self.is_observing = is_observing;

@@ -71,6 +71,12 @@ fn check_against_single_runs(system: &Arc<System>) {
 #[test]
 fn a_fleet_gives_what_runs_of_its_devices_give() {
     check_against_single_runs(&system("cheetah-9lp", &[("host.outstanding_per_drive", "1")]));
+    // Drives recalibrate by themselves, the last time after their last request.
+    let often = "{mode=\"by-drive\",interval_s=0.2,duration_ms=20.0}";
+    for depth in ["1", "4"] {
+        let pairs = [("recalibration", often), ("controller.queue_depth", depth)];
+        check_against_single_runs(&system("hp-97560", &pairs));
+    }
     // With a queue in the drive, and in the driver.
     check_against_single_runs(&system("nearline-18tb", &[]));
     check_against_single_runs(&system("hp-97560", &[("host.scheduler", "c-look")]));

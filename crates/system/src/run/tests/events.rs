@@ -66,6 +66,21 @@ fn c_look_orders_what_waits() {
     assert_eq!(order, [500_000, 700_000, 900_000, 100_000, 300_000]);
 }
 
+/// An idle array discards at once.
+#[test]
+fn a_user_goes_on_from_what_is_complete_as_it_comes() {
+    let text = "[volume.data]\nlevel = \"raid-5\"\ndrives = [\"mock-disk\", \"mock-disk\", \"mock-disk\"]\n";
+    let system = super::system(text, &[]);
+    let workload = "seed = 1\nrequests = 20\n[[stream]]\nvolume = \"data\"\nsize.fixed_kib = 512\ndiscard_fraction = 1.0\n\
+                    read_fraction = 0.0\nusers = 1\nthink.constant_ms = 5\n";
+    let spec = WorkloadSpec::from_toml("test", workload).unwrap();
+    let generator = spec.generate(&system.devices(), None, None).unwrap();
+    let (kept, _) = go(&system, Input::Generator(generator), &RunOptions::default());
+    let arrivals: Vec<f64> = kept.rows.iter().map(|row| row.arrival.as_ms()).collect();
+    assert_eq!(arrivals, (1..=20).map(|turn| 5.0 * f64::from(turn)).collect::<Vec<_>>());
+    assert!(kept.rows.iter().all(|row| row.response() == Nanos::ZERO));
+}
+
 #[test]
 fn users_think_after_each_completion() {
     let text = r"

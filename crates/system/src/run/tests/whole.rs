@@ -42,6 +42,75 @@ fn a_stopped_run_returns_what_it_has() {
     }
 }
 
+/// Declustered drives with media caches that clean at once, recalibrated by the host, in power conditions after a tenth of a second: what
+/// is in motion when counting begins goes on as it would have.
+#[test]
+fn where_counting_begins_moves_nothing() {
+    // (arrival in ns, sector, with priority), 64 KiB each.
+    let writes = [
+        (1_005_000_000, 164_446_084, false),
+        (1_010_000_000, 229_387_343, false),
+        (1_015_000_000, 82_840_024, true),
+        (1_364_466_322, 196_831_234, true),
+        (1_390_675_295, 236_769_100, true),
+        (2_370_352_333, 208_541_433, true),
+        (3_005_103_705, 167_299_268, true),
+        (3_983_162_163, 255_585_139, false),
+        (3_988_162_163, 81_831_272, true),
+        (4_332_487_033, 179_104_270, false),
+        (4_337_487_033, 61_275_836, true),
+        (5_348_777_352, 14_564_495, true),
+        (6_646_785_715, 30_888_404, false),
+        (6_651_785_715, 128_406_692, false),
+        (6_656_785_715, 256_574_031, true),
+        (7_659_968_945, 262_971_877, true),
+        (8_020_412_105, 25_014_594, true),
+        (9_003_564_287, 40_444_278, true),
+        (9_999_564_287, 134_319_507, true),
+        (10_979_012_424, 43_626_707, true),
+        (11_955_170_056, 137_991_540, false),
+        (11_960_170_056, 70_430_386, true),
+        (12_321_406_049, 7_630_646, true),
+    ];
+    let text = "
+[volume.v0]
+level = \"declustered\"
+drives = [\"scsi-10k-37gb\", \"scsi-10k-37gb\", \"scsi-10k-37gb\", \"scsi-10k-37gb\", \"scsi-10k-37gb\", \"scsi-10k-37gb\"]
+[volume.v0.declustered]
+group_width = 4
+distributed_spares = 1
+";
+    let cache = "{media-cache={size_kib=16384.0,places=16,cleaned_at_a_time=1,idle_before_cleaning_ms=0.0,runs_compared=3}}";
+    let power = "{rated_rpm=10000.0,idle_w=5.3,seek_w=12.28,rotation_w=6.3,read_w=9.4,write_w=9.9,standby_w=1.0,condition=[\
+                 {name='idle_b',after_s=0.13,watts=4.0,enter={time_s=0.0,energy_j=0.0},recover={time_s=0.4,energy_j=2.3}},\
+                 {name='standby_z',after_s=0.16,rpm=0.0,enter={time_s=0.5,energy_j=2.0},recover={time_s=0.3,energy_j=19.0}}]}";
+    let system = system(
+        text,
+        &[
+            ("drive.*.write_policy", cache),
+            ("drive.*.buffer.size_kib", "262144.0"),
+            ("drive.*.recalibration", "{mode='by-host',interval_s=2.0,duration_ms=20.0}"),
+            ("drive.*.power", power),
+        ],
+    );
+    let requests: Vec<Request> = writes
+        .iter()
+        .map(|&(arrival, lba, priority)| {
+            let flags = if priority { RequestFlags::PRIORITY } else { RequestFlags::default() };
+            Request { flags, ..Request::new(Nanos(arrival), Op::Write, Lba(lba), 128) }
+        })
+        .collect();
+    let finishes = |warmup| {
+        let options = RunOptions { warmup, ..RunOptions::default() };
+        let rows = by_id(go(&system, source(&requests), &options).0).rows;
+        rows.iter().map(|row| row.finish).collect::<Vec<_>>()
+    };
+    let all = finishes(Warmup::None);
+    for warm in 1..writes.len() {
+        assert_eq!(finishes(Warmup::Requests(warm as u64)), all, "{warm} requests of warm-up");
+    }
+}
+
 #[test]
 fn warm_up_limits_and_cuts() {
     for options in [RunOptions::default(), event_path()] {
