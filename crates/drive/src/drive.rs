@@ -509,8 +509,9 @@ impl Drive {
         self.parts.buffer.volatile(now).collect()
     }
 
-    /// Recalibrates at `now` or as soon as the mechanism is free (the host decided).
+    /// Recalibrates at `now` or as soon as the mechanism is free (the host decided). What it would have done by itself by then it has done.
     pub fn recalibrate(&mut self, now: Nanos) {
+        self.settle(now);
         let recalibration = &self.model.spec().recalibration;
         let Parts { mechanism, buffer, .. } = &mut self.parts;
         let media = mechanism.media(&self.model, now);

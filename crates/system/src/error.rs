@@ -76,7 +76,7 @@ pub enum SystemError {
         /// What to do about it.
         hint: String,
     },
-    /// The options of a run contradict each other or the system. Nothing was simulated.
+    /// The options of a run contradict each other or the system, and nothing was simulated; or its time does not go on.
     #[error("{problem}")]
     Options {
         /// What is wrong.

@@ -81,6 +81,8 @@ impl Narrator {
 
     /// Nothing more comes: what was wanted, in order of arrival.
     pub fn finish(mut self) -> Vec<Told> {
+        // What was complete as it came.
+        self.collect();
         while self.rows.len() < self.wanted.len() && self.engine.step(Nanos(u64::MAX - 1)) != Step::Nothing {
             self.collect();
         }

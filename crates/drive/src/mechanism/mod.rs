@@ -238,6 +238,11 @@ impl Mechanism {
         let at = at.max(self.free_at);
         match ahead.give_way(media, at) {
             Some(release) => {
+                if release.at > at
+                    && let Some(diary) = &mut self.diary
+                {
+                    diary.note(Work::ReadAhead, at, release.at);
+                }
                 self.arm = release.arm;
                 Claim { at: release.at, arm: release.arm, after: Work::ReadAhead }
             }

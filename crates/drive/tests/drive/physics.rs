@@ -234,6 +234,23 @@ fn the_arms_time_is_told_by_what_it_worked_for() {
     assert_eq!(times.into_iter().fold(Nanos::ZERO, |sum, time| sum + time), drive.busy_times().total());
 }
 
+/// Two writes, and nobody comes: the host's recalibration finds both on the media.
+#[test]
+fn a_host_recalibrates_behind_what_the_drive_has_done_by_itself() {
+    let policy = "write_policy.write-back = { size_kib = 10.0, idle_before_destage_ms = 10.0 }";
+    let host = "recalibration = { mode = \"by-host\", interval_s = 2.0, duration_ms = 20.0 }";
+    let mut drive = drive(&format!("{FAST_BUS}\n{policy}\n{host}"));
+    let bus = drive.model().bus();
+    let mut background = Vec::new();
+    for (id, lba) in [(0, 1000), (1, 30_000)] {
+        drive.serve(Nanos::ZERO, command(id, Op::Write, lba, 10), &bus, &mut background);
+    }
+    drive.recalibrate(ms(2000.0));
+    drive.drain(&mut background);
+    assert_eq!(background.len(), 2);
+    assert!(background.iter().all(|row| row.finish < ms(100.0)), "{background:?}");
+}
+
 /// Sectors 10 to 19 pass from 1.0 to 2.0 ms, and the track goes on for 8 ms.
 #[test]
 fn a_read_of_what_is_being_read_ahead_works_for_its_own_sectors() {

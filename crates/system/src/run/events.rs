@@ -15,6 +15,9 @@ use crate::workload::{Call, ClosedLoop};
 /// How many events pass between two looks at the stop flag.
 const EVENTS_PER_LOOK: u32 = 4096;
 
+/// Nobody asks so often at one instant, whatever is asked for: time would not go on.
+const MOST_CALLS_AT_ONCE: u64 = 1 << 21;
+
 /// Runs open arrivals, closed loops, or both.
 pub(super) fn run(
     system: &Arc<System>,
@@ -49,11 +52,30 @@ struct Closed {
     users: ClosedLoop,
     calls: u64,
     left: u64,
+    /// When somebody was called last, and how many had been before at that instant.
+    called_at: Nanos,
+    called_there: u64,
 }
 
 impl Closed {
     fn new(users: ClosedLoop, limit: Option<u64>) -> Self {
-        Self { users, calls: 0, left: limit.unwrap_or(u64::MAX) }
+        Self { users, calls: 0, left: limit.unwrap_or(u64::MAX), called_at: Nanos::ZERO, called_there: 0 }
+    }
+
+    /// Somebody is called, and time goes on.
+    fn count_call(&mut self, now: Nanos) -> Result<(), SystemError> {
+        self.calls -= 1;
+        self.called_there = if now == self.called_at { self.called_there + 1 } else { 0 };
+        self.called_at = now;
+        if self.called_there <= MOST_CALLS_AT_ONCE.saturating_add(u64::from(self.users.users())) {
+            return Ok(());
+        }
+        Err(SystemError::Options {
+            problem: format!(
+                "at {now} users ask again and again, and time does not go on: what they ask for takes none"
+            ),
+            hint: "give the stream a think time, or fewer discards".into(),
+        })
     }
 }
 
@@ -143,7 +165,7 @@ impl EventRun<'_, '_> {
     /// A user's time has come: it asks for something, or begins to wait.
     fn call(&mut self, user: u32, now: Nanos) -> Result<(), SystemError> {
         let Some(closed) = &mut self.closed else { return Ok(()) };
-        closed.calls -= 1;
+        closed.count_call(now)?;
         let next = match closed.users.call(user, now) {
             Call::Again(next) => Some(next),
             Call::Nothing => None,

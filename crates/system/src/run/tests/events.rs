@@ -81,6 +81,20 @@ fn a_user_goes_on_from_what_is_complete_as_it_comes() {
     assert!(kept.rows.iter().all(|row| row.response() == Nanos::ZERO));
 }
 
+/// A user who does not think, at an array that takes no time.
+#[test]
+fn a_run_in_which_time_does_not_go_on_ends() {
+    let text = "[volume.data]\nlevel = \"raid-5\"\ndrives = [\"mock-disk\", \"mock-disk\", \"mock-disk\"]\n";
+    let system = super::system(text, &[]);
+    let workload = "seed = 1\n[[stream]]\nvolume = \"data\"\nsize.fixed_kib = 4\ndiscard_fraction = 1.0\nread_fraction = 0.0\n\
+                    users = 1\nend_s = 0.01\nthink.constant_ms = 0\n";
+    let spec = WorkloadSpec::from_toml("test", workload).unwrap();
+    let generator = spec.generate(&system.devices(), None, None).unwrap();
+    let input = Input::Generator(generator);
+    let ended = run(&system, input, &RunOptions::default(), &mut Discard, &mut |_| {}).unwrap_err();
+    assert!(ended.to_string().contains("time does not go on"), "{ended}");
+}
+
 #[test]
 fn users_think_after_each_completion() {
     let text = r"

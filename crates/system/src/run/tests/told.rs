@@ -63,6 +63,15 @@ bus = \"b0\"
     system(text, &[("drive.*.write_policy", policy)])
 });
 
+/// An idle array knows of nothing to discard.
+#[test]
+fn what_is_complete_as_it_comes_is_told() {
+    let system = &KINDS[3];
+    let discard = Request { flags: RequestFlags::DISCARD, ..Request::new(Nanos(5), Op::Write, Lba(0), 512) };
+    let told = told(Narrator::new(system, 1, Replay::Open), &[discard], &[0]);
+    assert_eq!((told.len(), told[0].row.response()), (1, Nanos::ZERO));
+}
+
 /// A request as it is in a run's record.
 fn as_recorded(row: &CompletionRow) -> Request {
     let request = Request::new(row.arrival, row.op, row.lba, row.sectors);
