@@ -47,7 +47,18 @@ pub(crate) fn busy_of(passes: &[Pass], from: Nanos) -> Busy {
 /// Adds the gross work of a pass.
 #[inline]
 pub(crate) fn add_busy(busy: &mut Busy, pass: &Pass, from: Nanos) {
+    if pass.begin < from {
+        return add_rest(busy, pass, from);
+    }
+    busy.seek += pass.ready.saturating_sub(pass.begin);
+    busy.rotation += pass.start.saturating_sub(pass.ready);
+    busy.transfer += pass.end.saturating_sub(pass.start);
+}
+
+/// Adds what came of it after `from`.
+#[cold]
+fn add_rest(busy: &mut Busy, pass: &Pass, from: Nanos) {
     busy.seek += pass.ready.saturating_sub(pass.begin.max(from));
     busy.rotation += pass.start.saturating_sub(pass.ready.max(from));
-    busy.transfer += pass.end.saturating_sub(pass.start.max(from.min(pass.end)));
+    busy.transfer += pass.end.saturating_sub(pass.start.max(from));
 }
