@@ -5,7 +5,7 @@
 //! waits for no other. It is chosen by positioning time from where the arm is, but a run of sectors that has been begun
 //! goes on, and what is older than the bound has its
 //! turn (one piece in so many: where all are too old, to go by age alone would make them older still). While reads want the arm, what is
-//! too old has a share of its time: as much as comes could take all of it.
+//! too old has a share of its time, or a steady stream of writes could take all of it.
 
 use super::Parts;
 use super::path::busy_of;

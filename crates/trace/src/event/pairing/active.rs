@@ -3,7 +3,7 @@
 use headstack_units::Nanos;
 
 use crate::Io;
-use crate::event::Marks;
+use crate::event::{Event, Marks};
 
 /// A request at the device, or given back by it.
 #[derive(Clone, Copy, Debug)]
@@ -32,6 +32,24 @@ pub(super) struct Active {
 }
 
 impl Active {
+    /// A request that an event brought to the device, so many completions having been seen before; nothing else is known of it.
+    pub(super) fn new(io: Io, event: &Event, behind: u64) -> Self {
+        Self {
+            io,
+            next: event.sector,
+            end: event.end(),
+            marks: event.marks,
+            is_dispatched: true,
+            doubtful: false,
+            joined: false,
+            superseded: false,
+            passed: false,
+            ended: false,
+            stale: false,
+            behind,
+        }
+    }
+
     pub(super) fn age(&self, now: Nanos) -> Nanos {
         now.saturating_sub(self.io.request.start)
     }

@@ -43,20 +43,7 @@ impl Pairing {
         let mut io = Io::new(Request { device: event.device, start: event.time, ..request });
         (io.kind, io.pid) = (event.marks.kind(event.bytes), event.pid);
         io.sync = event.marks.has(Marks::SYNC);
-        list.push_back(Active {
-            io,
-            next: event.sector,
-            end: event.end(),
-            marks: event.marks,
-            is_dispatched: true,
-            doubtful: false,
-            joined: false,
-            superseded: false,
-            passed: false,
-            ended: false,
-            stale: false,
-            behind: self.completions,
-        });
+        list.push_back(Active::new(io, event, self.completions));
     }
 
     fn take_command(&mut self, event: &Event) -> Option<Active> {

@@ -63,20 +63,7 @@ impl Pairing {
         if kind == Kind::Data {
             io.request.flags = marks.request_flags();
         }
-        let active = Active {
-            io,
-            next: event.sector,
-            end: event.end(),
-            marks,
-            is_dispatched: true,
-            doubtful: false,
-            joined,
-            superseded: false,
-            passed: false,
-            ended: false,
-            stale: false,
-            behind: self.completions,
-        };
+        let active = Active { marks, joined, ..Active::new(io, event, self.completions) };
         self.believe(active.believed_arrival());
         self.begin(key, active);
     }

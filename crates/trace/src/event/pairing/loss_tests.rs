@@ -23,6 +23,20 @@ fn believed_below_128_ns() -> Mispairs {
     steps
 }
 
+/// A pairing of events of which some were surely lost, and nothing else is known.
+fn surely_lossy() -> Pairing {
+    Pairing::surveyed(
+        PairingRule::Strict,
+        Survey {
+            lossy: true,
+            losses: certain(),
+            queueing: Devices::default(),
+            dispatch_nothing: Devices::default(),
+            queued_before: Nanos::ZERO,
+        },
+    )
+}
+
 /// The steps of which nothing is doubtful.
 fn certain() -> Losses {
     Losses { services: all_believed(), waits: all_believed(), flushes: all_believed(), ..Losses::default() }
@@ -529,16 +543,7 @@ fn where_events_are_missing_an_event_tells_since_when_its_request_is_believed() 
         pairing.push(event);
         pairing.believed_since()
     };
-    let mut lossy = Pairing::surveyed(
-        PairingRule::Strict,
-        Survey {
-            lossy: true,
-            losses: certain(),
-            queueing: Devices::default(),
-            dispatch_nothing: Devices::default(),
-            queued_before: Nanos::ZERO,
-        },
-    );
+    let mut lossy = surely_lossy();
     // What is queued begins anew, and its dispatch and completion go back to that.
     let found = events.each_ref().map(|event| since(&mut lossy, event));
     assert_eq!(found, [Nanos::MAX, Nanos(5), Nanos(5)]);
@@ -587,16 +592,7 @@ fn dispatches_that_are_missing_tell_of_a_loss() {
 /// What is told of a request whose queueing was lost says so wherever it is kept.
 #[test]
 fn an_arrival_that_is_not_known_is_marked() {
-    let mut pairing = Pairing::surveyed(
-        PairingRule::Strict,
-        Survey {
-            lossy: true,
-            losses: certain(),
-            queueing: Devices::default(),
-            dispatch_nothing: Devices::default(),
-            queued_before: Nanos::ZERO,
-        },
-    );
+    let mut pairing = surely_lossy();
     let events = [
         event(0, Queue, 0, 8, "R"),
         event(5, Issue, 0, 8, "R"),

@@ -77,20 +77,8 @@ impl Pairing {
             ..Request::new(event.time, event.marks.op(), Lba(event.sector), event.sectors())
         };
         let (kind, sync) = (event.marks.kind(event.bytes), event.marks.has(Marks::SYNC));
-        let active = Active {
-            io: Io { kind, sync, pid: event.pid, ..Io::new(request) },
-            next: event.sector,
-            end: event.end(),
-            marks: event.marks,
-            is_dispatched: false,
-            doubtful: false,
-            joined,
-            superseded: false,
-            passed: false,
-            ended: false,
-            stale: false,
-            behind: self.completions,
-        };
+        let io = Io { kind, sync, pid: event.pid, ..Io::new(request) };
+        let active = Active { is_dispatched: false, joined, ..Active::new(io, event, self.completions) };
         self.begin(key, active);
     }
 
