@@ -43,7 +43,7 @@ pub struct CompletionRow {
     pub finish: Nanos,
     /// Where the time from arrival to finish went, exactly.
     pub phases: Phases,
-    /// Gross work of the command that finished last.
+    /// Gross work of all its commands.
     pub busy: Busy,
     /// The last sector on the critical path of that command, by the drive's own addresses, where the completion depends on
     /// when one came around.

@@ -417,7 +417,11 @@ impl Engine {
 
     /// Closes the account of a unit in a run that ends at `end`: until when it was on.
     fn close(&mut self, unit: usize, end: Nanos) -> Nanos {
-        let end = self.on_until(unit, end);
+        let (end, counted_from) = (self.on_until(unit, end), self.ledger.units[unit].since());
+        if end < counted_from {
+            // It was off before anything counted: what it would have done by itself since, it did not.
+            return counted_from;
+        }
         let until = self.ledger.units[unit].left_alone_until(end);
         // Commands may wait for the bus, and the drive not know of them.
         if self.ledger.units[unit].load() == 0 || self.units[unit].drive.may_have_acted(until) {
@@ -431,7 +435,7 @@ impl Engine {
     fn on_until(&self, unit: usize, end: Nanos) -> Nanos {
         match self.failed_at(unit) {
             Some(at) if self.ledger.units[unit].load() == 0 => {
-                at.max(self.units[unit].drive.rests_since()).max(self.ledger.units[unit].since()).min(end)
+                at.max(self.units[unit].drive.rests_since()).min(end)
             }
             _ => end,
         }

@@ -22,7 +22,8 @@ pub(crate) fn background(system: &System, unit: usize, mut work: Background) -> 
     BackgroundRow { drive: place.drive as u32, work }
 }
 
-/// How the part of a request went that finished last: a sub-request, with those before it that it had to wait for.
+/// How the part of a request went that finished last: a sub-request, with those before it that it had to wait for; and the work
+/// of all parts of which it is known.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Finished {
     /// From here to `finish` the phases reach.
@@ -30,7 +31,7 @@ pub(crate) struct Finished {
     start: Nanos,
     pub(crate) finish: Nanos,
     phases: Phases,
-    busy: Busy,
+    pub(crate) busy: Busy,
     /// Of parts that finish at the same instant the one on the later unit counts: paths that find them in another order agree.
     pub(crate) unit: u32,
     drive: u32,
@@ -71,7 +72,7 @@ impl Finished {
         Self { ended, ..self }
     }
 
-    /// The same, sent when `before` was complete.
+    /// The same, sent when `before` was complete. What that worked is not added: the two are joined yet.
     pub(crate) fn after(self, before: &Self) -> Self {
         let mut phases = before.phases;
         let [queue, overhead, seek, rotation, transfer, bus, other] = self.phases.as_array();
@@ -86,14 +87,19 @@ impl Finished {
         Self { began: before.began, start: before.start, phases, ended, ..self }
     }
 
-    /// With another part of the same request: that which finished last counts, and what either lacks is lacking.
+    /// With another part of the same request: that which finished last counts, the work of both, and what either lacks is lacking.
     #[inline]
     pub(crate) fn join(&mut self, other: &Self) {
-        let ended = self.ended.with(other.ended);
+        let (busy, ended) = (self.busy + other.busy, self.ended.with(other.ended));
         if (self.finish, self.unit) < (other.finish, other.unit) {
             *self = *other;
         }
-        self.ended = ended;
+        (self.busy, self.ended) = (busy, ended);
+    }
+
+    /// The same, of a request whose commands worked so much together.
+    pub(crate) fn with_work(self, busy: Busy) -> Self {
+        Self { busy, ..self }
     }
 
     /// A request of the driver.

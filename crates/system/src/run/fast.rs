@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::vec::Drain;
 
 use headstack_drive::Drive;
-use headstack_drive::command::{Background, Command, Outcome};
+use headstack_drive::command::{Background, Busy, Command, Outcome};
 use headstack_trace::{Request, RequestSource};
 use headstack_units::Nanos;
 use rayon::ThreadPool;
@@ -225,7 +225,7 @@ impl<'a> FastRun<'a> {
         }
     }
 
-    /// Serves one request; `last` becomes the unit of the command that finished last, and how that went.
+    /// Serves one request; `last` becomes the unit of the command that finished last, and how that went, with the work of all.
     #[inline]
     fn serve(
         &mut self,
@@ -252,17 +252,20 @@ impl<'a> FastRun<'a> {
         self.complete(id, request, last.0, &last.1, output)
     }
 
-    /// Serves what a layer made of a request, and tells how the command went that finished last.
+    /// Serves what a layer made of a request, and tells how the command went that finished last, with the work of all.
     #[inline(never)]
     fn serve_effects(&mut self, id: u64, request: &Request, last: &mut (usize, Outcome)) {
+        let mut busy = Busy::default();
         for index in 0..self.effects.len() {
             let Some((unit, command)) = command(id, &self.effects[index]) else { continue };
             let mut next = (0, Outcome::default());
             self.serve_command(unit, request.arrival, command, &mut next);
+            busy += next.1.busy;
             if (next.1.finish, next.0) >= (last.1.finish, last.0) {
                 *last = next;
             }
         }
+        last.1.busy = busy;
     }
 
     #[expect(
@@ -389,9 +392,12 @@ impl<'a> FastRun<'a> {
     }
 }
 
-/// The one that finishes last; of equals that on the later unit.
+/// The one that finishes last, of equals that on the later unit; with the work of all.
 fn last_of(finished: &[(usize, Outcome)]) -> (usize, Outcome) {
-    *finished.iter().max_by_key(|(unit, outcome)| (outcome.finish, *unit)).expect("a request has a command")
+    let last = finished.iter().max_by_key(|(unit, outcome)| (outcome.finish, *unit));
+    let (unit, mut outcome) = *last.expect("a request has a command");
+    outcome.busy = finished.iter().fold(Busy::default(), |sum, (_, outcome)| sum + outcome.busy);
+    (unit, outcome)
 }
 
 /// What a layer asks of a unit. (One without state asks for nothing else when it is called.)

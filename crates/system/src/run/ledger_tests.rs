@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
+use headstack_drive::command::Busy;
 use headstack_trace::{InMemory, Request, RequestSource};
 use headstack_units::{Lba, Nanos, Op};
 
 use super::*;
 use crate::library;
 use crate::record::Keep;
+use crate::summary::UnitWork;
 use crate::workload::WorkloadSpec;
 
 const ONE_AT_A_TIME: [(&str, &str); 1] = [("host.outstanding_per_drive", "1")];
@@ -139,6 +141,55 @@ fn rows_add_up_to_the_time_the_bus_was_held() {
                     let service: f64 = kept.rows.iter().map(|row| row.service().as_s()).sum();
                     assert!((service - held).abs() < 1e-9 * held, "{}: {service} {held}", entry.name);
                 }
+            }
+        }
+    }
+}
+
+/// Whatever the level makes of a request, and on whatever path: its row holds the work of all its commands.
+#[test]
+fn rows_of_requests_of_several_commands_add_up_to_the_work_of_buses_and_drives() {
+    let levels =
+        [("raid-0", 3), ("mirror", 2), ("raid-1", 2), ("raid-5", 4), ("raid-6", 5), ("concatenation", 2)];
+    for (level, drives) in levels {
+        let unit =
+            if matches!(level, "mirror" | "raid-1" | "concatenation") { "" } else { "stripe_unit_kib = 16" };
+        let names = vec!["\"hp-97560\""; drives].join(", ");
+        let text = format!(
+            "[host]\noutstanding_per_drive = 1\n[volume.v]\nlevel = \"{level}\"\n{unit}\ndrives = [{names}]\n"
+        );
+        let (name, origin) = ("test".to_owned(), "test.toml".to_owned());
+        let source = crate::library::Source { name, origin, directory: None, text };
+        let system = Arc::new(System::new(crate::SystemConfig::from_source(&source, &[]).unwrap()).unwrap());
+        // The first go over many units, and over the border of the two drives that are put behind each other.
+        let border = system.devices()[0].sectors / 2 - 300;
+        let requests: Vec<Request> = (0..60)
+            .map(|number| {
+                let lba = if number % 5 == 0 { border } else { number * 40_009 % 1_000_000 };
+                let (op, sectors) = if number % 3 == 0 { (Op::Write, 8) } else { (Op::Read, 4096) };
+                Request::new(Nanos(number * 400_000_000), op, Lba(lba), sectors)
+            })
+            .collect();
+        let closed = RunOptions { replay: Replay::Closed, ..RunOptions::default() };
+        let threads = RunOptions { threads: Some(2), batch: Some(7), ..RunOptions::default() };
+        let events = RunOptions { event_path: true, ..RunOptions::default() };
+        for options in [RunOptions::default(), threads, events, closed] {
+            let (kept, summary) = go(&system, &requests, &options);
+            let work = kept.rows.iter().fold(Busy::default(), |sum, row| sum + row.busy);
+            let commands: u64 = summary.drives.iter().map(|drive| drive.commands).sum();
+            assert!(commands > 60, "{level}: {commands} commands");
+            let drives = |kind: fn(&UnitWork) -> f64| -> f64 {
+                summary.drives.iter().map(|drive| kind(&drive.busy_s)).sum()
+            };
+            let buses: f64 = summary.buses.iter().map(|bus| bus.utilisation * summary.simulated_s).sum();
+            let told = [
+                (work.bus, buses),
+                (work.seek, drives(|busy| busy.seek)),
+                (work.rotation, drives(|busy| busy.rotation)),
+                (work.transfer, drives(|busy| busy.transfer)),
+            ];
+            for (rows, used) in told {
+                assert!((rows.as_s() - used).abs() < 1e-9 * used, "{level}, {options:?}: {rows:?} {used}");
             }
         }
     }

@@ -81,6 +81,31 @@ fn a_drive_that_failed_before_the_run_is_not_recalibrated() {
     assert!(summary.drives[1].utilisation > 0.05);
 }
 
+/// Wherever counting begins: in the midst of a recalibration, too, that a drive would have had.
+#[test]
+fn a_drive_that_failed_before_the_run_does_nothing_behind_any_warm_up() {
+    for (mode, off_at_s) in [("by-drive", 0.0), ("by-host", 0.0), ("by-drive", 3.0)] {
+        let recalibration = format!("{{mode=\"{mode}\", interval_s=2, duration_ms=500}}");
+        let set = [("drive.*.recalibration", recalibration.as_str())];
+        let more = match off_at_s {
+            0.0 => "failed_drives = [0]".to_owned(),
+            at_s => format!("failures = [{{ drive = 0, at_s = {at_s:?} }}]"),
+        };
+        let system = Arc::new(System::new(config("raid-1", 2, &more, &set).unwrap()).unwrap());
+        for tenths in (0..70).filter(|tenths| f64::from(*tenths) / 10.0 >= off_at_s + 1.0 || off_at_s == 0.0)
+        {
+            let warmup = Warmup::Seconds(f64::from(tenths) / 10.0);
+            let mut kept = Keep::default();
+            let input = Input::Source(Box::new(InMemory::new(load(200, 50))));
+            let options = RunOptions { warmup, ..RunOptions::default() };
+            let summary = run(&system, input, &options, &mut kept, &mut |_| {}).unwrap();
+            let (failed, other) = (&summary.drives[0], &summary.drives[1]);
+            assert_eq!(failed.utilisation, 0.0, "{mode}, failed at {off_at_s} s, from {tenths} tenths on");
+            assert!(other.utilisation > 0.05);
+        }
+    }
+}
+
 #[test]
 fn an_idle_pair_is_rebuilt_in_the_time_of_the_whole_surface() {
     // Tracks of 72 sectors: a revolution and the skew each; every 19th track is the next cylinder's.

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use headstack_drive::command::{Background, BusTiming, Command, Outcome};
+use headstack_drive::command::{Background, BusTiming, Busy, Command, Outcome};
 use headstack_drive::{Drive, Rebase};
 use headstack_trace::RequestSource;
 use headstack_units::Nanos;
@@ -157,11 +157,13 @@ impl Serial<'_> {
         self.layers[layer].call(*at, &Call::new(0, request), &below, &mut effects);
         let mut last: Option<Finished> = None;
         self.last = None;
+        let mut busy = Busy::default();
         loop {
             for effect in effects.drain(..) {
                 if let Effect::Send { tag, to: Target::Unit(unit), piece, .. } = effect {
                     let now = last.map_or(*at, |last| last.finish);
                     let finished = self.serve_command(unit, now, piece.command(*id), issued);
+                    busy += finished.busy;
                     let finished = last.map_or(finished, |before| finished.after(&before));
                     sub_requests.push(SubRequest { unit, tag, finished });
                 }
@@ -192,7 +194,7 @@ impl Serial<'_> {
             return Ok(());
         }
         self.end.reach(end);
-        output.push(|| row(self.system, *id, request, request.arrival, &finished))
+        output.push(|| row(self.system, *id, request, request.arrival, &finished.with_work(busy)))
     }
 
     /// Serves a command that its drive gets at `now`.

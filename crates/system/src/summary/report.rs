@@ -216,11 +216,12 @@ impl Times {
 impl OpSums {
     fn summary(&self) -> OpSummary {
         let mean = |times: &Moments| MeanTime { mean: times.mean_ms() };
+        let (response, service) = (self.response(), self.service());
         OpSummary {
-            requests: self.response.count(),
-            response_ms: mean(&self.response),
-            service_ms: mean(&self.service),
-            phases_ms: phase_means(&self.phases(), self.response.count()),
+            requests: response.count(),
+            response_ms: mean(&response),
+            service_ms: mean(&service),
+            phases_ms: phase_means(&self.phases(), response.count()),
         }
     }
 }

@@ -11,13 +11,24 @@ use crate::system::System;
 /// Sums over the requests of one direction.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct OpSums {
-    pub(super) response: Moments,
-    pub(super) service: Moments,
+    /// Of requests that were handed to the drive as they came: the response is the service.
+    at_once: Moments,
+    /// Of those that waited first.
+    waited_response: Moments,
+    waited_service: Moments,
     /// Seven phases, four kinds of gross work, sectors: together, for all of them are added in one go.
     amounts: Sums<12>,
 }
 
 impl OpSums {
+    pub(super) fn response(&self) -> Moments {
+        merged(self.at_once, &self.waited_response)
+    }
+
+    pub(super) fn service(&self) -> Moments {
+        merged(self.at_once, &self.waited_service)
+    }
+
     pub(super) fn phases(&self) -> [u128; 7] {
         let [queue, overhead, seek, rotation, transfer, bus, other, ..] = self.amounts.totals();
         [queue, overhead, seek, rotation, transfer, bus, other]
@@ -37,8 +48,13 @@ impl OpSums {
     #[expect(clippy::inline_always, reason = "as [`Statistics::record`]")]
     #[inline(always)]
     fn record(&mut self, row: &CompletionRow, response: Nanos, service: Nanos) {
-        self.response.record(response);
-        self.service.record(service);
+        // Most requests wait for nobody, and what is kept of their times is kept once.
+        if response == service {
+            self.at_once.record(response);
+        } else {
+            self.waited_response.record(response);
+            self.waited_service.record(service);
+        }
         let [queue, overhead, seek, rotation, transfer, bus, other] =
             row.phases.as_array().map(|phase| phase.0);
         let busy = &row.busy;
@@ -62,10 +78,16 @@ impl OpSums {
     }
 
     fn add(&mut self, later: &Self) {
-        self.response.merge(&later.response);
-        self.service.merge(&later.service);
+        self.at_once.merge(&later.at_once);
+        self.waited_response.merge(&later.waited_response);
+        self.waited_service.merge(&later.waited_service);
         self.amounts.merge(&later.amounts);
     }
+}
+
+fn merged(mut one: Moments, other: &Moments) -> Moments {
+    one.merge(other);
+    one
 }
 
 /// What completions that count come to.
@@ -166,10 +188,7 @@ impl Statistics {
     /// Response and service in both directions.
     pub(super) fn moments(&self) -> [Moments; 2] {
         let [reads, writes] = &self.ops;
-        let (mut response, mut service) = (reads.response, reads.service);
-        response.merge(&writes.response);
-        service.merge(&writes.service);
-        [response, service]
+        [merged(reads.response(), &writes.response()), merged(reads.service(), &writes.service())]
     }
 
     /// Takes a completion.

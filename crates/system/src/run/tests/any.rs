@@ -2,10 +2,12 @@
 
 use std::fmt::Write;
 
+use headstack_drive::command::Busy;
 use headstack_drive::spec::{RecalibrationMode, TransferModel};
 
 use super::*;
 use crate::library;
+use crate::summary::UnitWork;
 
 /// What a drive may be told, one choice of each line; what a drive refuses is left out.
 const CHOICES: [(&str, &[&str]); 24] = [
@@ -154,6 +156,15 @@ fn check_sums(system: &System, requests: &[Request], kept: &Keep, summary: &Summ
     for row in &kept.rows {
         assert_eq!(row.phases.total(), row.response(), "{row:?}");
         assert!(row.arrival <= row.start && row.start <= row.finish, "{row:?}");
+    }
+    let work = kept.rows.iter().fold(Busy::default(), |sum, row| sum + row.busy);
+    let held: f64 = summary.buses.iter().map(|bus| bus.utilisation * summary.simulated_s).sum();
+    assert!((work.bus.as_s() - held).abs() <= 1e-9 * held + 1e-12, "rows {work:?}, buses held for {held} s");
+    let of_drives = |kind: fn(&UnitWork) -> f64| summary.drives.iter().map(|drive| kind(&drive.busy_s)).sum();
+    let told: [f64; 3] =
+        [of_drives(|busy| busy.seek), of_drives(|busy| busy.rotation), of_drives(|busy| busy.transfer)];
+    for (rows, told) in [work.seek, work.rotation, work.transfer].iter().zip(told) {
+        assert!((rows.as_s() - told).abs() < 1e-9, "rows {work:?}, drives {told:?}");
     }
     let commands: u64 = summary.drives.iter().map(|drive| drive.commands).sum();
     if commands == requests.len() as u64 {
