@@ -355,3 +355,17 @@ def test_a_scheduler_is_named_as_on_the_command_line() -> None:
 def test_a_study_is_a_function() -> None:
     with pytest.raises(InputError, match="no study called `jonson`"):
         headstack.study("jonson")
+
+
+def test_requests_that_are_told_before_another_are_told_as_they_were(tmp_path: Path) -> None:
+    """Those that are complete after it, too: a scheduler may have put off what came before for what came later."""
+    rows = tmp_path / "run.parquet"
+    run = headstack.simulate("cheetah-9lp", "thesis-4ms", requests=150, overrides={"host.scheduler": "sstf"}, out=rows)
+    assert run.summary["drives"][0]["queue_max"] > 2
+    late = 0
+    for number in range(4, 150, 6):
+        found = headstack.explain_completion("cheetah-9lp", rows, number, overrides={"host.scheduler": "sstf"})
+        assert [line["differs_ms"] for line in found.timelines] == [0.0] * 3, number
+        *before, last = [line["finish_ms"] for line in found.timelines]
+        late += max(before) > last
+    assert late > 2

@@ -91,6 +91,26 @@ def test_a_value_of_the_wrong_type_shows_its_line(tmp_path: Path) -> None:
     assert "^" in message
 
 
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("host.queue_limit=-1", "error: cannot set `host.queue_limit`: `-1` is less than 0"),
+        ("host.queue_limit=1.5", "`1.5` is no whole number"),
+        ("host.queue_limit=many", '"many" is no whole number'),
+        ("cache.segments=5000000000", "`5000000000` is more than 4,294,967,295"),
+        ("cache.zero_latency=1", "`1` is neither true nor false"),
+        ("rotation_rpm=fast", '"fast" is no number'),
+        ("host.scheduler=3", "`3` is not text: it goes in quotes"),
+        ("write_policy=write-back", "for example `{ write-back = {} }`"),
+        ("write_policy=3", "it is none of the words that go there"),
+    ],
+)
+def test_a_value_that_cannot_be_set_is_refused_in_words(given: str, said: str) -> None:
+    message = refused("simulate", "hp-97560", "--workload", "random-read", "--requests", "5", "--set", given)
+    assert said in message
+    assert not re.search(r"u32|f64|invalid type|variant|\nin `", message)
+
+
 def test_contradictions_come_all_at_once(tmp_path: Path) -> None:
     zone = "[[layout.zone]]\nfirst_cylinder = 1900\nlast_cylinder = 1961\nsectors_per_track = 60\n\n[[layout.region]]"
     bad = drive_file(

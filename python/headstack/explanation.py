@@ -123,8 +123,10 @@ def explain_completion(
         has_flags = "flags" in columns
         flags = pl.col("flags") if has_flags else pl.lit(0).alias("flags")
         device = pl.col("device") if "device" in columns else pl.lit(0).alias("device")
+        # What came while any of those that are told was on its way may have changed how it went.
+        is_told = pl.col("id").is_between(request - before, request)
         rows = (
-            table.filter(pl.col("arrival_ns") <= pl.col("finish_ns").filter(pl.col("id") == request).first())
+            table.filter(pl.col("arrival_ns") <= pl.col("finish_ns").filter(is_told).max())
             .select(*COMPLETION_COLUMNS, flags, device)
             .collect()
         )

@@ -13,6 +13,14 @@ _KEY = re.compile(r"unknown (field|variant) `([^`]*)`, (expected (?:one of )?(`.
 _NAME = re.compile(
     r"(?:called|named|trace format|parameter) `([^`]*)`|^`([^`]*)` (?:cannot be fitted|is not a parameter)"
 )
+_WHOLE = re.compile(r"invalid (?:type|value): (?:integer|floating point|string|boolean) (`[^`]*`|\"[^\"]*\"), expected [ui](8|16|32|64|size)")
+_VALUE = re.compile(r"invalid type: (?:integer|floating point|string|boolean) (`[^`]*`|\"[^\"]*\"), expected ([a-z0-9 ]+)")
+_BRACES = re.compile(r"invalid type: unit variant, expected (?:struct|newtype|tuple) variant")
+_NO_WORD = "invalid type: unit variant, expected string only"
+_WHERE = re.compile(r"\nin `[^`]*`$")
+# What is expected, in the words of the file's reader and in ours.
+_KINDS = {"a boolean": "neither true nor false", "a string": "not text: it goes in quotes", "f64": "no number", "f32": "no number",
+          "a sequence": "no list: it goes in [brackets]", "a map": "no table: it goes in {braces}"}  # fmt: skip
 _KNOWN = re.compile(r"known[^:;]*: ([^;]*)")
 _ARGUMENT = re.compile(r"`([a-z_]+)`(?= cannot be )")
 # Where an option has another name than the argument of the API.
@@ -24,6 +32,7 @@ _OPTIONS = {
 
 def improved(message: str, hint: str | None, given: Collection[str] = ()) -> tuple[str, str | None]:
     """The message and its hint, with the nearest of the known words where one is near, and options as they were `given`."""
+    message, hint = _plain(message, hint)
     key = _KEY.search(message)
     if key:
         known = re.findall(r"`([^`]*)`", key[3])
@@ -50,6 +59,30 @@ def improved(message: str, hint: str | None, given: Collection[str] = ()) -> tup
         if option not in given:
             return message, hint
         return message.replace(argument[0], option), hint and hint.replace(argument[0], option)
+    return message, hint
+
+
+def _plain(message: str, hint: str | None) -> tuple[str, str | None]:
+    """The message, where it speaks of the types of a program, in words; `cannot set …` names the place already."""
+    if _SET.search(message):
+        message = _WHERE.sub("", message)
+    if whole := _WHOLE.search(message):
+        digits = whole[1].strip("`")
+        bits = 64 if whole[2] == "size" else int(whole[2])
+        if not re.fullmatch(r"-?[0-9]+", digits):
+            said = f"{whole[1]} is no whole number"
+        elif digits.startswith("-"):
+            said = f"{whole[1]} is less than 0"
+        else:
+            said = f"{whole[1]} is more than {2**bits - 1:,}"
+        return message.replace(whole[0], said), hint
+    if (value := _VALUE.search(message)) and value[2] in _KINDS:
+        return message.replace(value[0], f"{value[1]} is {_KINDS[value[2]]}"), hint
+    if _NO_WORD in message:
+        return message.replace(_NO_WORD, "it is none of the words that go there"), hint
+    if braces := _BRACES.search(message):
+        hint = hint or "for example `{ write-back = {} }` for `write-back`; values go within the inner braces"
+        return message.replace(braces[0], "it has values of its own, and goes in braces"), hint
     return message, hint
 
 

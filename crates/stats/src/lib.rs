@@ -9,7 +9,7 @@
 //! | mean, standard deviation, extremes | [`Moments`] |
 //! | how sure is the mean of a correlated stream | [`BatchMeans`] |
 //! | how sure is the mean of independent values | [`mean_interval`] |
-//! | quantiles | [`Quantiles`], and [`Tally`] where there are very many streams |
+//! | quantiles | [`Quantiles`], [`Marked`] for those of two kinds of values, and [`Tally`] where there are very many streams |
 //! | how far is the model's distribution from the measured one | [`demerit`], [`demerit_ms`] |
 //! | how far is each request from its measured time | [`per_request`] |
 //! | both, for all requests, the reads and the writes | [`Scores`] |
@@ -24,6 +24,7 @@ mod demerit;
 mod error;
 mod histogram;
 mod interval;
+mod marked;
 mod moments;
 mod per_request;
 mod quantiles;
@@ -42,6 +43,7 @@ pub use demerit::{Demerit, demerit, demerit_ms};
 pub use error::StatsError;
 pub use histogram::{Histogram, HistogramBin};
 pub use interval::mean_interval;
+pub use marked::Marked;
 pub use moments::Moments;
 pub use per_request::{PerRequest, per_request};
 pub use quantiles::{QuantileKind, QuantileSummary, Quantiles};

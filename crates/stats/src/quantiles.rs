@@ -321,8 +321,21 @@ impl Quantiles {
         }
     }
 
+    /// Of values that are sorted, all of `short` below all of `long`.
+    pub(crate) fn of_sorted(short: Vec<u32>, long: Vec<u64>) -> Self {
+        let least = short.first().map(|&value| u64::from(value)).or(long.first().copied());
+        let most = long.last().copied().or(short.last().map(|&value| u64::from(value)));
+        Self {
+            min: least.unwrap_or(u64::MAX),
+            max: most.unwrap_or(0),
+            store: Store::Exact { short, long, sorted: true },
+            ..Self::default()
+        }
+    }
+
+    /// Counts values in bins from here on, those that are kept, too.
     #[cold]
-    fn fold(&mut self) {
+    pub(crate) fn fold(&mut self) {
         if let Store::Exact { short, long, .. } = &self.store {
             let mut hdr = Hdr::new_with_bounds(1, u64::MAX, 3).expect("constant bounds are valid");
             record_all(&mut hdr, short, long);

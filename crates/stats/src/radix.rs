@@ -12,23 +12,28 @@ const MANY: usize = 1 << 16;
 
 /// Sorts ascending; takes as much room again while it does.
 pub(crate) fn sort(values: &mut Vec<u32>) {
+    sort_above(values, 0);
+}
+
+/// Sorts by what is above the lowest `low` bits. Equal ones come in any order.
+pub(crate) fn sort_above(values: &mut Vec<u32>, low: u32) {
     match values.len() {
         ..FEW => values.sort_unstable(),
-        FEW..MANY => sort_digits::<SMALL>(values),
-        MANY.. => sort_digits::<LARGE>(values),
+        FEW..MANY => sort_digits::<SMALL>(values, low),
+        MANY.. => sort_digits::<LARGE>(values, low),
     }
 }
 
 /// By digits of so many values, a power of two.
-fn sort_digits<const VALUES: usize>(values: &mut Vec<u32>) {
+fn sort_digits<const VALUES: usize>(values: &mut Vec<u32>, low: u32) {
     let bits = VALUES.trailing_zeros();
-    let all = values.iter().fold(0, |all, value| all | value);
+    let all = values.iter().fold(0, |all, value| all | value) >> low;
     // An array, so that no place in it is looked at twice.
     let counts = vec![0_usize; VALUES].into_boxed_slice();
     let mut counts: Box<[usize; VALUES]> = counts.try_into().expect("it has that length");
     let mut other = vec![0; values.len()];
     for digit in 0..(u32::BITS - all.leading_zeros()).div_ceil(bits) {
-        let place = |value: u32| (value >> (digit * bits)) as usize % VALUES;
+        let place = |value: u32| (value >> (low + digit * bits)) as usize % VALUES;
         if digit > 0 {
             counts.fill(0);
         }
@@ -68,8 +73,14 @@ mod tests {
                 .collect();
             let mut expected = values.clone();
             expected.sort_unstable();
+            let mut above = values.clone();
             sort(&mut values);
-            prop_assert_eq!(values, expected);
+            prop_assert_eq!(&values, &expected);
+            sort_above(&mut above, 3);
+            let digits = |values: &[u32]| values.iter().map(|value| value >> 3).collect::<Vec<u32>>();
+            prop_assert_eq!(digits(&above), digits(&expected));
+            above.sort_unstable();
+            prop_assert_eq!(&above, &expected);
         }
     }
 }

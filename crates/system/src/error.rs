@@ -115,6 +115,17 @@ impl SystemError {
         }
     }
 
+    /// The same of paths that lie below a table of their own.
+    pub(crate) fn below(self, table: &str) -> Self {
+        match self {
+            Self::Override { path, reason, hint } => {
+                let paths: Vec<String> = path.split(", ").map(|path| format!("{table}.{path}")).collect();
+                Self::Override { path: paths.join(", "), reason, hint }
+            }
+            other => other,
+        }
+    }
+
     /// A name that is not among `known`.
     pub(crate) fn unknown(kind: &'static str, name: &str, known: impl IntoIterator<Item = String>) -> Self {
         let mut known: Vec<String> = known.into_iter().collect();

@@ -229,10 +229,12 @@ impl System {
 
     /// On a bus that commands hold: for how long a read of a unit does, and a write.
     pub(crate) fn command_hold(&self, place: &UnitPlace) -> Option<[Nanos; 2]> {
-        let controller = &self.config.drives[place.drive].spec.controller;
-        let overheads = [controller.read_overhead_ms, controller.write_overhead_ms];
+        let spec = &self.config.drives[place.drive].spec;
+        let overheads = [spec.controller.read_overhead_ms, spec.controller.write_overhead_ms];
+        // A drive that takes a constant time is through with its command by then.
+        let most = spec.fidelity.constant_ms.unwrap_or(f64::INFINITY);
         let bus = &self.config.buses[place.bus];
-        (bus.commands_hold && bus.spec.disconnects).then(|| overheads.map(Nanos::from_ms))
+        (bus.commands_hold && bus.spec.disconnects).then(|| overheads.map(|ms| Nanos::from_ms(ms.min(most))))
     }
 
     /// Bytes in a sector of the host's requests.

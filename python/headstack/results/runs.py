@@ -15,11 +15,22 @@ class CacheCounts(TypedDict):
     writes_reported_early: int
 
 
+class PartTimes(TypedDict):
+    """Times of some of the requests, in ms; every value is null where there were none."""
+
+    mean: Figure
+    p50: Figure
+    p90: Figure
+    p99: Figure
+    p999: Figure
+    max: Figure
+
+
 class ByDirection(TypedDict):
     """Reads, or writes, alone."""
 
     requests: int
-    response_ms: Mean
+    response_ms: PartTimes
     service_ms: Mean
     phases_ms: Phases
 
@@ -203,17 +214,6 @@ class WithoutData(TypedDict):
     """Ended with an error (`abort`)."""
 
 
-class LimitTimes(TypedDict):
-    """Responses of requests under one limit, in ms."""
-
-    mean: float
-    p50: float
-    p90: float
-    p99: float
-    p999: float
-    max: float
-
-
 class UnderLimit(TypedDict):
     """The reads or the writes for which one duration limit of the drives holds."""
 
@@ -222,7 +222,7 @@ class UnderLimit(TypedDict):
     duration_limit: int
     """Counted from 1; 0: none."""
     requests: int
-    response_ms: LimitTimes
+    response_ms: PartTimes
 
 
 class RunSummary(TypedDict):

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use headstack_trace::{InMemory, Op, Request};
-use headstack_units::{Lba, Nanos};
+use headstack_units::{Lba, Nanos, RequestFlags};
 
 use super::*;
 use crate::record::Keep;
@@ -54,4 +54,53 @@ fn a_drive_gets_its_command_when_the_other_has_decoded_its_own() {
     }
     // The closed form, which knows no such waits, leaves it to the event path.
     assert_eq!(rows(true, false), rows(true, true));
+}
+
+/// Of a system file's only bus: what rows say it was held, and what the summary does.
+fn held(text: &str, set: &[(&str, &str)], requests: Vec<Request>) -> (Nanos, f64) {
+    let (name, origin) = ("test".to_owned(), "test.toml".to_owned());
+    let source = crate::library::Source { name, origin, directory: None, text: text.to_owned() };
+    let set: Vec<(String, String)> =
+        set.iter().map(|&(path, value)| (path.to_owned(), value.to_owned())).collect();
+    let system = Arc::new(System::new(crate::SystemConfig::from_source(&source, &set).unwrap()).unwrap());
+    let mut kept = Keep::default();
+    let input = Input::Source(Box::new(InMemory::new(requests)));
+    let summary = run(&system, input, &RunOptions::default(), &mut kept, &mut |_| {}).unwrap();
+    let rows = kept.rows.iter().map(|row| row.busy.bus).sum();
+    (rows, summary.buses[0].utilisation * summary.simulated_s)
+}
+
+#[test]
+fn flushes_ahead_of_a_discard_are_in_its_row() {
+    let drives = vec!["\"hp-97560\""; 4].join(", ");
+    for hold in ["commands_hold = true", "disconnects = false"] {
+        let text = format!(
+            "[bus.b]\nrate_mb_per_s = 10.0\n{hold}\n[volume.v]\nlevel = \"raid-5\"\nstripe_unit_kib = 16\n\
+             drives = [{drives}]\nbus = \"b\"\n"
+        );
+        let write = |at_ms: u64, lba, flags| Request {
+            flags,
+            ..Request::new(Nanos(at_ms * 1_000_000), Op::Write, Lba(lba), 8)
+        };
+        let both = RequestFlags::FLUSH.with(RequestFlags::DISCARD);
+        let requests =
+            vec![write(0, 0, RequestFlags::default()), write(300, 100_000, both), write(600, 40, both)];
+        let set = [("drive.*.write_policy", "{write-back={size_kib=64}}")];
+        let (rows, used) = held(&text, &set, requests);
+        assert!(used > 0.0 && (rows.as_s() - used).abs() < 1e-9, "{hold}: rows {rows:?}, bus {used}");
+    }
+}
+
+/// A drive that takes a constant time is through with a command sooner than its overhead would let the bus go.
+#[test]
+fn a_bus_is_let_go_with_a_command_that_takes_a_constant_time() {
+    let text = "[bus.b]\nrate_mb_per_s = 10.0\ncommands_hold = true\n\
+                [volume.v]\ndrives = [\"hp-c2200a\"]\nbus = \"b\"\n";
+    let (rows, used) = held(
+        text,
+        &[("drive.*.fidelity.constant_ms", "1.5")],
+        vec![Request::new(Nanos(0), Op::Write, Lba(0), 8)],
+    );
+    assert_eq!(rows, Nanos::from_ms(1.5));
+    assert!((rows.as_s() - used).abs() < 1e-9, "rows {rows:?}, bus {used}");
 }

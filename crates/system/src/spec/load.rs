@@ -95,7 +95,7 @@ fn lone_drive(source: &Source, set: &Overrides) -> Result<SystemConfig, SystemEr
     let mut config = SystemConfig::of_drive(&source.name, spec);
     config.drives[0].model.clone_from(&source.origin);
     if !host_set.is_empty() {
-        config.host = overrides::apply("host", "", &host_set)?;
+        config.host = overrides::apply("host", "", &host_set).map_err(|error| error.below("host"))?;
     }
     finish(config, &source.origin)
 }

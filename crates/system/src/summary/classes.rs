@@ -1,11 +1,11 @@
 //! Responses by direction and duration limit, where the drives know limits: those of a limit are a class of their own.
 
 use headstack_stats::{Moments, Quantiles};
-use headstack_units::{Nanos, Op};
+use headstack_units::{Nanos, Op, RequestFlags};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::record::CompletionRow;
+use crate::summary::content::PartTimes;
 use crate::system::System;
 
 /// No limit, and seven.
@@ -21,24 +21,7 @@ pub struct ClassSummary {
     /// How many.
     pub requests: u64,
     /// Their response.
-    pub response_ms: ClassTimes,
-}
-
-/// Responses of a class, in ms.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
-pub struct ClassTimes {
-    /// Arithmetic mean.
-    pub mean: Option<f64>,
-    /// Median.
-    pub p50: Option<f64>,
-    /// 90 % quantile.
-    pub p90: Option<f64>,
-    /// 99 % quantile.
-    pub p99: Option<f64>,
-    /// 99.9 % quantile.
-    pub p999: Option<f64>,
-    /// Largest.
-    pub max: Option<f64>,
+    pub response_ms: PartTimes,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -65,12 +48,11 @@ impl Classes {
         Self(vec![Class::default(); 2 * LIMITS])
     }
 
-    /// Takes a completion.
+    /// Takes a completion. (Not by its row: that would have to be written down for it.)
     #[cold]
     #[inline(never)]
-    pub(super) fn record(&mut self, row: &CompletionRow) {
-        let index = LIMITS * usize::from(row.op == Op::Write) + row.flags.duration_limit();
-        let response = row.response();
+    pub(super) fn record(&mut self, op: Op, flags: RequestFlags, response: Nanos) {
+        let index = LIMITS * usize::from(op == Op::Write) + flags.duration_limit();
         self.0[index].moments.record(response);
         self.0[index].quantiles.record(response);
     }
@@ -99,15 +81,7 @@ impl Classes {
 }
 
 impl Class {
-    fn times(&mut self) -> ClassTimes {
-        let mut quantile = |p| self.quantiles.quantile(p).map(Nanos::as_ms);
-        ClassTimes {
-            mean: self.moments.mean_ms(),
-            p50: quantile(0.5),
-            p90: quantile(0.9),
-            p99: quantile(0.99),
-            p999: quantile(0.999),
-            max: self.moments.max().map(Nanos::as_ms),
-        }
+    fn times(&mut self) -> PartTimes {
+        PartTimes::new(&self.moments, self.quantiles.summary())
     }
 }

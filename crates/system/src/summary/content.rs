@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use headstack_stats::{Moments, QuantileSummary};
+use headstack_units::Nanos;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -142,6 +144,38 @@ pub struct TimeSummary {
     pub max: Option<f64>,
 }
 
+/// Times of some of the requests, in ms.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
+pub struct PartTimes {
+    /// Arithmetic mean.
+    pub mean: Option<f64>,
+    /// Median.
+    pub p50: Option<f64>,
+    /// 90 % quantile.
+    pub p90: Option<f64>,
+    /// 99 % quantile.
+    pub p99: Option<f64>,
+    /// 99.9 % quantile.
+    pub p999: Option<f64>,
+    /// Largest.
+    pub max: Option<f64>,
+}
+
+impl PartTimes {
+    pub(super) fn new(moments: &Moments, quantiles: Option<QuantileSummary>) -> Self {
+        let quantile =
+            |value: fn(&QuantileSummary) -> Nanos| quantiles.as_ref().map(|all| value(all).as_ms());
+        Self {
+            mean: moments.mean_ms(),
+            p50: quantile(|q| q.p50),
+            p90: quantile(|q| q.p90),
+            p99: quantile(|q| q.p99),
+            p999: quantile(|q| q.p999),
+            max: quantile(|q| q.max),
+        }
+    }
+}
+
 /// A mean time, in ms.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct MeanTime {
@@ -209,7 +243,7 @@ pub struct OpSummary {
     /// How many.
     pub requests: u64,
     /// Their response.
-    pub response_ms: MeanTime,
+    pub response_ms: PartTimes,
     /// Their service.
     pub service_ms: MeanTime,
     /// Mean of each phase.

@@ -15,11 +15,11 @@ pub use array_cache::ArrayCacheSummary;
 pub(crate) use array_cache::ArrayCacheUse;
 pub use buffer_cache::BufferCacheSummary;
 pub(crate) use buffer_cache::BufferCacheUse;
-pub use classes::{ClassSummary, ClassTimes};
+pub use classes::ClassSummary;
 pub use content::{
     AddressBins, BusSummary, BusyMeans, CacheSummary, DriveSummary, LatenessSummary, MeanTime, OpSummary,
-    ParallelSummary, PhaseMeans, Plots, ProvenanceSummary, Summary, TimeBin, TimeSummary, UnitWork,
-    WaitTimes, WithoutDataSummary,
+    ParallelSummary, PartTimes, PhaseMeans, Plots, ProvenanceSummary, Summary, TimeBin, TimeSummary,
+    UnitWork, WaitTimes, WithoutDataSummary,
 };
 pub use phase::PhaseSummary;
 pub use power::{ConditionSummary, PowerSummary};

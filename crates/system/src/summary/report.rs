@@ -1,18 +1,20 @@
 //! The summary of a run, made of what was recorded and of how the run ended.
 
 use headstack_drive::power::Energy;
-use headstack_stats::{Moments, Timeline, cdf};
+use headstack_stats::{
+    BatchMeans, CdfPoint, Moments, QuantileKind, QuantileSummary, Quantiles, Timeline, cdf,
+};
 use headstack_units::Nanos;
 use serde::Serialize;
 
-use super::recorder::{Recorder, Times};
+use super::recorder::Recorder;
 use super::statistics::OpSums;
 use crate::engine::UnitUse;
 use crate::run::{Replay, RunEnd, RunOptions};
 use crate::spec::config_hash;
 use crate::summary::content::{
     AddressBins, BusSummary, BusyMeans, CacheSummary, DriveSummary, LatenessSummary, MeanTime, OpSummary,
-    PhaseMeans, Plots, ProvenanceSummary, Summary, TimeBin, TimeSummary, UnitWork, WaitTimes,
+    PartTimes, PhaseMeans, Plots, ProvenanceSummary, Summary, TimeBin, TimeSummary, UnitWork, WaitTimes,
     WithoutDataSummary,
 };
 use crate::summary::{ArrayCacheSummary, BufferCacheSummary, PhaseSummary, PowerSummary, power, rebuild};
@@ -26,7 +28,7 @@ impl Recorder {
     pub(crate) fn summary(&mut self, system: &System, options: &RunOptions, end: &RunEnd) -> Summary {
         let config = system.config();
         self.settle();
-        let curves = self.curves(end.parallel.is_some());
+        let (response_times, service_times, by_direction) = self.told(end.parallel.is_some());
         let [response, service] = self.statistics.moments();
         let requests = response.count();
         let span_ns = u128::from(end.at.saturating_sub(end.counted_from).0);
@@ -49,9 +51,9 @@ impl Recorder {
             replay: options.replay,
             config_hash: run_hash(system, options),
             version: env!("CARGO_PKG_VERSION"),
-            quantiles: self.response.quantiles.kind().as_str(),
-            response_ms: self.response.summary(&response),
-            service_ms: self.service.summary(&service),
+            quantiles: response_times.kind.as_str(),
+            response_ms: response_times.summary(&response),
+            service_ms: service_times.summary(&service),
             phases_ms: phase_means(&phases, requests),
             busy_ms: busy_means(&busy, requests),
             iops: per_second(requests as f64),
@@ -62,8 +64,8 @@ impl Recorder {
                 read_misses: misses,
                 writes_reported_early: early,
             },
-            reads: self.statistics.ops[0].summary(),
-            writes: self.statistics.ops[1].summary(),
+            reads: self.statistics.ops[0].summary(by_direction[0]),
+            writes: self.statistics.ops[1].summary(by_direction[1]),
             by_duration_limit: self.statistics.classes.as_mut().map_or_else(Vec::new, |all| all.summaries()),
             power: all_power(&energies, span_ns),
             drives: self.drives(system, end, &energies, span_ns),
@@ -93,7 +95,7 @@ impl Recorder {
                 &end.repairs,
             ),
             interrupted: end.interrupted,
-            plots: self.plots(system, curves),
+            plots: self.plots(system, [response_times.curve, service_times.curve]),
         }
     }
 
@@ -135,21 +137,22 @@ impl Recorder {
         system.config().drives.iter().enumerate().map(summary).collect()
     }
 
-    /// The distributions of responses and of service times, by a thread each after a run by several: sorting is the longest
-    /// part of what is left to one thread at the end.
-    fn curves(&mut self, is_by_two: bool) -> [Vec<[f64; 2]>; 2] {
+    /// What responses and service times come to, after a run by several threads by two: sorting is the longest part of what is left
+    /// to one thread at the end. Nothing can be taken after it.
+    fn told(&mut self, is_by_two: bool) -> (Told, Told, [Option<QuantileSummary>; 2]) {
         let Self { response, service, .. } = self;
-        if !is_by_two {
-            return [response.curve(), service.curve()];
-        }
-        let mut other = None;
-        let one = std::thread::scope(|scope| {
-            let draw = || other = Some(service.curve());
-            // A machine that has no thread to give draws one after the other.
-            let _ = std::thread::Builder::new().spawn_scoped(scope, draw);
-            response.curve()
+        let mut services = None;
+        let (by_direction, mut all) = std::thread::scope(|scope| {
+            if is_by_two {
+                let sort = || services = Some(Told::new(&mut service.quantiles, &service.batches));
+                // A machine that has no thread to give sorts one after the other.
+                let _ = std::thread::Builder::new().spawn_scoped(scope, sort);
+            }
+            response.times.told()
         });
-        [one, other.unwrap_or_else(|| service.curve())]
+        let responses = Told::new(&mut all, &response.batches);
+        let services = services.unwrap_or_else(|| Told::new(&mut service.quantiles, &service.batches));
+        (responses, services, by_direction)
     }
 
     fn plots(&self, system: &System, [response_cdf, service_cdf]: [Vec<[f64; 2]>; 2]) -> Plots {
@@ -187,15 +190,33 @@ impl Recorder {
     }
 }
 
-impl Times {
-    fn summary(&mut self, moments: &Moments) -> TimeSummary {
-        let quantiles = self.quantiles.summary();
-        let quantile = |value: fn(&headstack_stats::QuantileSummary) -> Nanos| {
-            quantiles.as_ref().map(|quantiles| value(quantiles).as_ms())
-        };
+/// What the distribution of a kind of time comes to.
+#[derive(Clone, Debug)]
+struct Told {
+    kind: QuantileKind,
+    /// Half the interval of the mean, in ms.
+    half_width: Option<f64>,
+    quantiles: Option<QuantileSummary>,
+    curve: Vec<[f64; 2]>,
+}
+
+impl Told {
+    fn new(times: &mut Quantiles, batches: &BatchMeans) -> Self {
+        let point = |point: &CdfPoint| [point.value.as_ms(), point.fraction];
+        Self {
+            kind: times.kind(),
+            half_width: batches.half_width_ms(),
+            quantiles: times.summary(),
+            curve: cdf(times, CDF_POINTS).iter().map(point).collect(),
+        }
+    }
+
+    fn summary(&self, moments: &Moments) -> TimeSummary {
+        let quantiles = self.quantiles.as_ref();
+        let quantile = |value: fn(&QuantileSummary) -> Nanos| quantiles.map(|all| value(all).as_ms());
         TimeSummary {
             mean: moments.mean_ms(),
-            mean_ci95: self.batches.half_width_ms(),
+            mean_ci95: self.half_width,
             std: moments.std_ms(),
             p50: quantile(|q| q.p50),
             p90: quantile(|q| q.p90),
@@ -204,24 +225,15 @@ impl Times {
             max: quantile(|q| q.max),
         }
     }
-
-    fn curve(&mut self) -> Vec<[f64; 2]> {
-        cdf(&mut self.quantiles, CDF_POINTS)
-            .iter()
-            .map(|point| [point.value.as_ms(), point.fraction])
-            .collect()
-    }
 }
 
 impl OpSums {
-    fn summary(&self) -> OpSummary {
-        let mean = |times: &Moments| MeanTime { mean: times.mean_ms() };
-        let (response, service) = (self.response(), self.service());
+    fn summary(&self, responses: Option<QuantileSummary>) -> OpSummary {
         OpSummary {
-            requests: response.count(),
-            response_ms: mean(&response),
-            service_ms: mean(&service),
-            phases_ms: phase_means(&self.phases(), response.count()),
+            requests: self.response.count(),
+            response_ms: PartTimes::new(&self.response, responses),
+            service_ms: MeanTime { mean: self.service.mean_ms() },
+            phases_ms: phase_means(&self.phases(), self.response.count()),
         }
     }
 }

@@ -11,24 +11,13 @@ use crate::system::System;
 /// Sums over the requests of one direction.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct OpSums {
-    /// Of requests that were handed to the drive as they came: the response is the service.
-    at_once: Moments,
-    /// Of those that waited first.
-    waited_response: Moments,
-    waited_service: Moments,
+    pub(super) response: Moments,
+    pub(super) service: Moments,
     /// Seven phases, four kinds of gross work, sectors: together, for all of them are added in one go.
     amounts: Sums<12>,
 }
 
 impl OpSums {
-    pub(super) fn response(&self) -> Moments {
-        merged(self.at_once, &self.waited_response)
-    }
-
-    pub(super) fn service(&self) -> Moments {
-        merged(self.at_once, &self.waited_service)
-    }
-
     pub(super) fn phases(&self) -> [u128; 7] {
         let [queue, overhead, seek, rotation, transfer, bus, other, ..] = self.amounts.totals();
         [queue, overhead, seek, rotation, transfer, bus, other]
@@ -48,13 +37,8 @@ impl OpSums {
     #[expect(clippy::inline_always, reason = "as [`Statistics::record`]")]
     #[inline(always)]
     fn record(&mut self, row: &CompletionRow, response: Nanos, service: Nanos) {
-        // Most requests wait for nobody, and what is kept of their times is kept once.
-        if response == service {
-            self.at_once.record(response);
-        } else {
-            self.waited_response.record(response);
-            self.waited_service.record(service);
-        }
+        self.response.record(response);
+        self.service.record(service);
         let [queue, overhead, seek, rotation, transfer, bus, other] =
             row.phases.as_array().map(|phase| phase.0);
         let busy = &row.busy;
@@ -78,16 +62,10 @@ impl OpSums {
     }
 
     fn add(&mut self, later: &Self) {
-        self.at_once.merge(&later.at_once);
-        self.waited_response.merge(&later.waited_response);
-        self.waited_service.merge(&later.waited_service);
+        self.response.merge(&later.response);
+        self.service.merge(&later.service);
         self.amounts.merge(&later.amounts);
     }
-}
-
-fn merged(mut one: Moments, other: &Moments) -> Moments {
-    one.merge(other);
-    one
 }
 
 /// What completions that count come to.
@@ -110,15 +88,16 @@ pub(crate) struct Statistics {
 /// The last requests and their times, until somebody takes them who keeps them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Noted {
-    pub(super) ids: Vec<u64>,
+    /// Twice the number of each, and 1 more for a write.
+    pub(super) keys: Vec<u64>,
     pub(super) responses: Vec<Nanos>,
     pub(super) services: Vec<Nanos>,
 }
 
 impl Noted {
     pub(super) fn clear(&mut self) {
-        let Self { ids, responses, services } = self;
-        ids.clear();
+        let Self { keys, responses, services } = self;
+        keys.clear();
         responses.clear();
         services.clear();
     }
@@ -156,13 +135,13 @@ impl Statistics {
 
     /// Of how many requests the times are noted.
     pub(crate) fn noted(&self) -> usize {
-        self.noted.ids.len()
+        self.noted.keys.len()
     }
 
     /// There are to be so many more.
     pub(crate) fn make_room(&mut self, requests: usize) {
-        let Noted { ids, responses, services } = &mut self.noted;
-        ids.reserve_exact(requests);
+        let Noted { keys, responses, services } = &mut self.noted;
+        keys.reserve_exact(requests);
         responses.reserve_exact(requests);
         services.reserve_exact(requests);
     }
@@ -188,7 +167,10 @@ impl Statistics {
     /// Response and service in both directions.
     pub(super) fn moments(&self) -> [Moments; 2] {
         let [reads, writes] = &self.ops;
-        [merged(reads.response(), &writes.response()), merged(reads.service(), &writes.service())]
+        let (mut response, mut service) = (reads.response, reads.service);
+        response.merge(&writes.response);
+        service.merge(&writes.service);
+        [response, service]
     }
 
     /// Takes a completion.
@@ -196,13 +178,13 @@ impl Statistics {
     #[inline(always)]
     pub(crate) fn record(&mut self, row: &CompletionRow) {
         let (response, service) = (row.response(), row.service());
-        self.noted.ids.push(row.id);
+        self.noted.keys.push(2 * row.id + u64::from(row.op == Op::Write));
         self.noted.responses.push(response);
         self.noted.services.push(service);
         self.ops[usize::from(row.op == Op::Write)].record(row, response, service);
         self.cache[usize::from(row.op == Op::Write)][row.cache as usize] += 1;
         if let Some(classes) = &mut self.classes {
-            classes.record(row);
+            classes.record(row.op, row.flags, response);
         }
         if let Some(count) = self.per_drive.get_mut(row.drive as usize) {
             *count += 1;

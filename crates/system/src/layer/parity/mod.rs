@@ -103,7 +103,7 @@ impl Layer for Parity {
         }
         // Sectors that are discarded on one drive would no longer agree with the parity.
         if call.flags.contains(RequestFlags::DISCARD) {
-            effects.push(Effect::Done { call: call.number, by_child: false, copy: None });
+            effects.push(Effect::Done { call: call.number, by_child: true, copy: None });
             return;
         }
         // The parity differs from sector to sector: all data go over the bus.
