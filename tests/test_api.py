@@ -369,3 +369,16 @@ def test_requests_that_are_told_before_another_are_told_as_they_were(tmp_path: P
         *before, last = [line["finish_ms"] for line in found.timelines]
         late += max(before) > last
     assert late > 2
+
+
+def test_reads_and_writes_have_quantiles_of_their_own() -> None:
+    run = headstack.simulate("hp-97560", "unix-like", requests=3000)
+    rows = pl.DataFrame(run.completions).select("op", ms=(pl.col("finish_ns") - pl.col("arrival_ns")) / 1e6)
+    for direction, op in (("reads", "read"), ("writes", "write")):
+        times = rows.filter(pl.col("op").cast(pl.String) == op)["ms"].sort()
+        told = run.summary[direction]["response_ms"]
+        assert len(times) == run.summary[direction]["requests"] > 500
+        for key, share in (("p50", 0.5), ("p90", 0.9), ("p99", 0.99), ("p999", 0.999), ("max", 1.0)):
+            # The smallest value that so large a share is at or below.
+            rank = int(np.ceil(share * len(times) - 1e-9))
+            assert told[key] == pytest.approx(times[rank - 1], abs=1e-6), (direction, key)

@@ -13,8 +13,12 @@ _KEY = re.compile(r"unknown (field|variant) `([^`]*)`, (expected (?:one of )?(`.
 _NAME = re.compile(
     r"(?:called|named|trace format|parameter) `([^`]*)`|^`([^`]*)` (?:cannot be fitted|is not a parameter)"
 )
-_WHOLE = re.compile(r"invalid (?:type|value): (?:integer|floating point|string|boolean) (`[^`]*`|\"[^\"]*\"), expected [ui](8|16|32|64|size)")
-_VALUE = re.compile(r"invalid type: (?:integer|floating point|string|boolean) (`[^`]*`|\"[^\"]*\"), expected ([a-z0-9 ]+)")
+_WHOLE = re.compile(
+    r"invalid (?:type|value): (?:integer|floating point|string|boolean) (`[^`]*`|\"[^\"]*\"), expected [ui](8|16|32|64|size)"
+)
+_VALUE = re.compile(
+    r"invalid type: (?:integer|floating point|string|boolean) (`[^`]*`|\"[^\"]*\"), expected ([a-z0-9 ]+)"
+)
 _BRACES = re.compile(r"invalid type: unit variant, expected (?:struct|newtype|tuple) variant")
 _NO_WORD = "invalid type: unit variant, expected string only"
 _WHERE = re.compile(r"\nin `[^`]*`$")

@@ -23,8 +23,8 @@ from headstack.cli.options import (
 )
 from headstack.conditions import CONDITION_COLUMNS, condition_rows
 from headstack.errors import InputError
-from headstack.limit_classes import LIMIT_COLUMNS, limit_rows
 from headstack.overload import held_back
+from headstack.run_times import LIMIT_COLUMNS, TIME_COLUMNS, limit_rows, time_rows
 from headstack.shown import Shown, joined, made_by, number, of_unit, percent, several
 
 if TYPE_CHECKING:
@@ -224,13 +224,8 @@ def _show(summary: Mapping[str, Any]) -> None:
         f"{summary['system']} under {summary['workload']}: {number(summary['requests'])} requests in "
         f"{number(summary['simulated_s'], 1)} simulated s ({number(summary['wall_s'])} s here)"
     )
-    columns = ("mean", "std", "p50", "p90", "p99", "p999", "max")
-    times = [
-        (kind, *(of_unit(summary[f"{kind}_ms"][column], "ms") for column in columns))
-        for kind in ("response", "service")
-    ]
     output.line()
-    output.table("Times (ms)", ["", "mean", "std", "p50", "p90", "p99", "p99.9", "max"], times)
+    output.table("Times (ms)", list(TIME_COLUMNS), time_rows(summary))
     if limited := limit_rows(summary):
         output.table("Responses by duration limit (ms)", list(LIMIT_COLUMNS), limited)
     kinds = [("all", summary["phases_ms"])]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from headstack.conditions import CONDITION_COLUMNS, condition_rows
-from headstack.limit_classes import LIMIT_COLUMNS, limit_rows
 from headstack.overload import held_back, overload
 from headstack.report import charts, style
 from headstack.report.page import Number, Page, Section
 from headstack.report.tables import assumed_notice, citation, completions_frame, duration, key_numbers
+from headstack.run_times import DIRECTIONS, LIMIT_COLUMNS, TIME_COLUMNS, is_mixed, limit_rows, time_rows
 from headstack.shown import number
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def run_page(run: Run) -> Page:
     stride, table = run.sample
     frame = completions_frame(table)
     sections = _charts(run, frame, stride) if len(frame) else []
-    sections += [_limits(run), _drives(run), _power(run)]
+    sections += [_times(run), _limits(run), _drives(run), _power(run)]
     if any("conditions" in drive for drive in summary["drives"]):
         sections.append(_conditions(run))
     sections.append(_cache(run))
@@ -83,6 +83,12 @@ def _response_cdf(frame: pl.DataFrame) -> Chart:
     curves = {names[op]: frame.filter(op=op)["response_ms"] for op in names}
     curves = {name: values for name, values in curves.items() if len(values)}
     return charts.cdf(curves, {"reads": style.BLUE, "writes": style.VERMILLION}, "response time (ms)")
+
+
+def _times(run: Run) -> Section:
+    text = "From the arrival of a request to its completion, and from where it is handed to the drive."
+    rows = [list(row) for row in time_rows(run.summary)]
+    return Section("Times (ms)", text, columns=list(TIME_COLUMNS), rows=rows)
 
 
 def _limits(run: Run) -> Section:
@@ -177,7 +183,12 @@ def _answer(summary: Mapping[str, Any]) -> str:
     if response["mean"] is None:
         return "No request was completed."
     phase, time = max(summary["phases_ms"].items(), key=lambda each: each[1])
+    apart = ""
+    if is_mixed(summary):
+        of = {each: duration(summary[each]["response_ms"]["p99"]) for each in DIRECTIONS}
+        apart = " (" + ", ".join(f"{each} {time}" for each, time in of.items()) + ")"
     return (
-        f"A request takes {duration(response['mean'])} on average, and 99 % take at most {duration(response['p99'])}; "
+        f"A request takes {duration(response['mean'])} on average, and 99 % take at most {duration(response['p99'])}"
+        f"{apart}; "
         f"the largest part is {phase}, {100 * time / (response['mean'] or 1):.0f} % of the mean."
     )
