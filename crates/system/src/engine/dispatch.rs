@@ -1,7 +1,7 @@
 //! When the driver hands a command to a drive, and which.
 
 use headstack_drive::command::Command;
-use headstack_units::Nanos;
+use headstack_units::{Nanos, Op};
 
 use super::{Engine, Event, Hold, Unit};
 use crate::bus::{Contender, Purpose};
@@ -48,9 +48,10 @@ impl Engine {
         let Some(command) = self.next_command(now, index) else { return false };
         let unit = &mut self.units[index];
         unit.at_drive += 1;
-        if let Some(hold) = unit.command_hold {
+        if unit.command_hold.is_some() {
             unit.hold = Hold::None;
-            self.calendar.schedule(now + hold[command.op as usize], Event::BusFree(unit.bus));
+            let hold = unit.holds_for(command.op, command.sectors == 0);
+            self.calendar.schedule(now + hold, Event::BusFree(unit.bus));
         }
         self.take_slot(index);
         if self.units[index].drive.may_have_acted(now) {
@@ -91,6 +92,11 @@ impl Engine {
 }
 
 impl Unit {
+    /// How long a command holds a bus that commands hold: through its overhead.
+    pub(super) fn holds_for(&self, op: Op, is_empty: bool) -> Nanos {
+        self.command_hold.filter(|_| !is_empty).map_or(Nanos::ZERO, |hold| hold[op as usize])
+    }
+
     /// Whether a command waits that is of no request, and its drive may be given one.
     fn may_take_background(&self) -> bool {
         !self.background.is_empty() && self.background_at_drive < self.background_limit

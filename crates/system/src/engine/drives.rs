@@ -4,7 +4,7 @@ use headstack_drive::Drive;
 use headstack_drive::command::{Busy, Effect, Outcome, Ticket};
 use headstack_units::Nanos;
 
-use super::{Engine, Event, Hold, background, note_hold, recalibration_interval};
+use super::{Engine, Event, Hold, SubRequest, background, note_hold, recalibration_interval};
 use crate::bus::{Contender, Purpose};
 
 impl Engine {
@@ -43,9 +43,8 @@ impl Engine {
                     }
                     let sub = outcome.id as usize;
                     // The bus was held for the command, too.
-                    if let Some(hold) = self.units[index].command_hold {
-                        outcome.busy.bus += hold[self.subs[sub].op as usize];
-                    }
+                    let SubRequest { op, is_empty, .. } = self.subs[sub];
+                    outcome.busy.bus += self.units[index].holds_for(op, is_empty);
                     self.subs[sub].outcome = self.outcomes.insert(outcome);
                     self.calendar.schedule(outcome.finish.max(now), Event::Done(sub));
                 }

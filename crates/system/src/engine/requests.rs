@@ -64,6 +64,8 @@ pub(super) struct SubRequest {
     pub(super) joined: Option<usize>,
     pub(super) place: Place,
     pub(super) background: bool,
+    /// A flush alone, which has no overhead.
+    pub(super) is_empty: bool,
 }
 
 /// A sub-request that has just completed: whose it is, and how the one went that finished last of those.
@@ -283,7 +285,21 @@ impl Engine {
 impl SubRequest {
     #[inline]
     fn new(sent: Nanos, layer: usize, call: Option<usize>, tag: usize, unit: usize, piece: &Piece) -> Self {
-        let (place, &Piece { op, background, .. }) = (Place::default(), piece);
-        Self { layer, call, tag, unit, op, sent, path: None, outcome: 0, joined: None, place, background }
+        let (place, &Piece { op, background, sectors, .. }) = (Place::default(), piece);
+        let is_empty = sectors == 0;
+        Self {
+            layer,
+            call,
+            tag,
+            unit,
+            op,
+            sent,
+            path: None,
+            outcome: 0,
+            joined: None,
+            place,
+            background,
+            is_empty,
+        }
     }
 }

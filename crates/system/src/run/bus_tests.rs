@@ -66,7 +66,7 @@ fn held(text: &str, set: &[(&str, &str)], requests: Vec<Request>) -> (Nanos, f64
     let mut kept = Keep::default();
     let input = Input::Source(Box::new(InMemory::new(requests)));
     let summary = run(&system, input, &RunOptions::default(), &mut kept, &mut |_| {}).unwrap();
-    let rows = kept.rows.iter().map(|row| row.busy.bus).sum();
+    let rows = kept.rows.iter().fold(Nanos::ZERO, |sum, row| sum + row.busy.bus);
     (rows, summary.buses[0].utilisation * summary.simulated_s)
 }
 
