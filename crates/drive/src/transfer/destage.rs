@@ -61,6 +61,11 @@ fn next_start(write_back: &WriteBack, parts: &mut Parts) -> Option<Next> {
     Some(if forced < idle { Next::Forced(forced) } else { Next::Due(idle) })
 }
 
+/// Whether something is too old at `at`, and may go although reads want the arm.
+fn is_forced(write_back: &WriteBack, parts: &mut Parts, at: Nanos) -> bool {
+    parts.buffer.dirty.forced_from(write_back.age_limit).is_some_and(|from| from <= at)
+}
+
 /// Before a read that needs the arm one piece goes, if none has since the last command that did: where the cache is filled above the
 /// high-water mark, and where something is too old that has not had its share of the time.
 #[inline]
@@ -72,7 +77,19 @@ pub(super) fn give_buffer_its_share(model: &DriveModel, parts: &mut Parts, at: N
     }
     if drains {
         destage_one(model, parts, at);
-    } else if parts.buffer.dirty.forced_from(write_back.age_limit).is_some_and(|from| from <= at) {
+    } else if is_forced(write_back, parts, at) {
+        force_one(model, parts, at);
+    }
+}
+
+/// Before a read that read-ahead would serve: what is too old, and has not had its share of the time, goes first. A stream of reads of
+/// which the next always waits leaves the arm free at no instant, and never needs it either.
+pub(super) fn give_age_its_share(model: &DriveModel, parts: &mut Parts, at: Nanos) {
+    let Some(write_back) = &model.write_back else { return };
+    if parts.buffer.reads_ahead_at(at)
+        && parts.mechanism.last_work() != Work::Destage
+        && is_forced(write_back, parts, at)
+    {
         force_one(model, parts, at);
     }
 }

@@ -249,6 +249,41 @@ fn what_waited_too_long_goes_beside_reads_that_never_leave_the_arm_free() {
     }
 }
 
+/// A drive that reads ahead, orders its queue so, and holds writes back.
+fn reading_ahead(scheduler: &str, write_back: &str) -> Drive {
+    drive(&format!(
+        "{FAST_BUS}\ncontroller = {{ queue_depth = 32, scheduler = \"{scheduler}\" }}\n\
+         cache = {{ segments = 4, segment_kib = 500.0, read_ahead = \"aggressive\", partial_hit = \"serve\" }}\n\
+         write_policy.write-back = {{ {write_back} }}"
+    ))
+}
+
+/// Of a stream of reads one always waits, so that the arm is free at no instant, and none needs it: read-ahead is there before.
+#[test]
+fn what_waited_too_long_goes_beside_a_stream_of_reads() {
+    for scheduler in ["fcfs", "aspctf(0.03)", "ncq"] {
+        let mut drive = reading_ahead(
+            scheduler,
+            "size_kib = 100.0, age_limit_ms = 1000.0, idle_before_destage_ms = 10.0",
+        );
+        let bus = drive.model().bus();
+        let writes = (0..20).map(|id| (Nanos(id), command(id, Op::Write, 39_050 - 1900 * id, 1)));
+        let reads = (20..620)
+            .map(|id| (ms(9.0 * (id - 19) as f64), command(id, Op::Read, (id - 20) * 100 % 40_000, 100)));
+        let arrivals: Vec<_> = writes.chain(reads).collect();
+        let (done, background) = run_events(&mut drive, &bus, &arrivals);
+        let start = |work: &Background| work.start;
+        let last = background.iter().map(start).max().unwrap();
+        assert_eq!(background.len(), 20, "{scheduler}");
+        assert!(last < ms(1000.0 + 20.0 * 350.0), "{scheduler}: {last:?}");
+        assert!(background.iter().map(start).min() >= Some(ms(1000.0)), "{scheduler}");
+        have_a_tenth_of_the_time(scheduler, &background);
+        // 600 tracks of 10 ms and a skew of at most 2 ms; for the pieces a tenth of the time, and the way back from each.
+        let end = done.iter().map(|outcome| outcome.finish).max().unwrap();
+        assert!(end < ms(600.0 * 12.0 + 20.0 * 60.0), "{scheduler}: {end:?}");
+    }
+}
+
 /// Between the beginnings of two pieces lies ten times what the first took.
 fn have_a_tenth_of_the_time(case: &str, background: &[Background]) {
     let mut pieces: Vec<_> = background.iter().map(|work| (work.start, work.finish)).collect();
