@@ -235,7 +235,7 @@ fn from_media_as<const PLAIN: bool, D: Driver>(
     let (lba, end) = turn.range();
     let &Cached { sectors: cached, segment, ref part } = cached;
     if !parts.buffer.dirty.is_empty() {
-        give_buffer_its_share(model, parts, decoded.done);
+        give_buffer_its_share(model, parts, (lba, end), decoded.done);
     }
     // All that follows on the track is wanted: read-ahead may go on along it.
     let run = model.layout.extent(lba + cached, u64::MAX);
