@@ -593,6 +593,21 @@ fn what_a_cache_holds_must_fit_into_the_buffer() {
 }
 
 #[test]
+fn a_log_must_fit_on_the_drive() {
+    let text = crate::common::plain_text("buffer.size_kib = 40000.0");
+    let of = |size: &str| {
+        let policy = format!("{{ media-cache = {{ size_kib = {size} }} }}");
+        DriveSpec::from_toml_with("any", &text, &[("write_policy".to_owned(), policy)])
+    };
+    // 40,000 sectors.
+    assert!(of("20000.0").is_ok());
+    let error = of("20001.0").unwrap_err().to_string();
+    let wanted =
+        "`write_policy.media-cache.size_kib`: 20001 KiB of log are more than the drive has, 20000 KiB";
+    assert!(error.contains(wanted), "{error}");
+}
+
+#[test]
 fn what_is_discarded_does_not_go_to_the_media() {
     let mut drive = buffered("size_kib = 1000.0, idle_before_destage_ms = 1000.0");
     let bus = drive.model().bus();
