@@ -301,7 +301,7 @@ fn a_run_of_waiting_reads_is_not_broken_off_for_a_full_cache() {
         let (done, background) = run_events(&mut drive, &bus, &arrivals);
         let run: Vec<Nanos> = done.iter().filter(|done| done.id >= 40).map(|done| done.finish).collect();
         let (from, to) = (run.iter().min().unwrap(), run.iter().max().unwrap());
-        let within = background.iter().filter(|work| (*from..*to).contains(&&work.start)).count();
+        let within = background.iter().filter(|work| (*from..*to).contains(&work.start)).count();
         // `ncq`, which puts choices off, has one piece within.
         let most = usize::from(scheduler == "ncq");
         assert!(run.len() == 20 && within <= most, "{scheduler}: {within} of {background:?}");
