@@ -2,7 +2,7 @@
 //! switch of the write cache (`[write_cache]`).
 
 use super::check::Findings;
-use super::{BufferSpec, DriveSpec, WritePolicy};
+use super::{BufferSpec, DriveSpec, LayoutSpec, WritePolicy, ZoneSpec};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -116,6 +116,7 @@ fn default_largest() -> f64 {
 /// What is wrong with the caches that keep their data.
 pub(super) fn check(spec: &DriveSpec, sector_kib: f64, findings: &mut Findings) {
     check_one("write_policy", &spec.write_policy, &spec.buffer, sector_kib, findings);
+    log_fits("write_policy", &spec.write_policy, &spec.layout, sector_kib, findings);
     let Some(off) = &spec.write_cache.when_off else { return };
     let path = "write_cache.when_off";
     if matches!(off, WritePolicy::WriteBack { .. } | WritePolicy::ImmediateReporting { .. }) {
@@ -124,6 +125,25 @@ pub(super) fn check(spec: &DriveSpec, sector_kib: f64, findings: &mut Findings) 
         findings.add(path, message);
     }
     check_one(path, off, &spec.buffer, sector_kib, findings);
+    log_fits(path, off, &spec.layout, sector_kib, findings);
+}
+
+/// A log lies on tracks of the drive: it cannot be larger than that.
+fn log_fits(path: &str, policy: &WritePolicy, layout: &LayoutSpec, sector_kib: f64, findings: &mut Findings) {
+    let WritePolicy::MediaCache(log) = policy else { return };
+    let of_zone = |zone: &ZoneSpec| {
+        let cylinders = u64::from(zone.last_cylinder.saturating_sub(zone.first_cylinder)) + 1;
+        cylinders.saturating_mul(zone.sectors_per_cylinder(layout.heads))
+    };
+    let of_zones = || layout.zone.iter().map(of_zone).fold(0, u64::saturating_add);
+    // Where a layout is given run by run, and its capacity is not, there is nothing to go by.
+    let known = layout.capacity_sectors.or_else(|| layout.run.is_empty().then(of_zones));
+    let Some(kib) = known.map(|sectors| sectors as f64 * sector_kib) else { return };
+    if log.size_kib > kib {
+        let message =
+            format!("{} KiB of log are more than the drive has, {kib} KiB: reduce it", log.size_kib);
+        findings.add(format!("{path}.media-cache.size_kib"), message);
+    }
 }
 
 fn check_one(

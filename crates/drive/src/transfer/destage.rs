@@ -18,6 +18,9 @@ use crate::model::{DriveModel, WriteBack};
 use crate::scheduler::{Estimate, Target, overhead, soonest};
 use headstack_units::{Lba, Nanos, Op};
 
+/// So many sectors of a run go to the media, at least, each time that the arm leaves a run of waiting reads for them: 4 MiB.
+const TURN: u64 = 8192;
+
 /// When the next piece begins, and why.
 #[derive(Clone, Copy, Debug)]
 enum Next {
@@ -61,18 +64,37 @@ fn next_start(write_back: &WriteBack, parts: &mut Parts) -> Option<Next> {
     Some(if forced < idle { Next::Forced(forced) } else { Next::Due(idle) })
 }
 
-/// Before a read that needs the arm one piece goes, if none has since the last command that did: where the cache is filled above the
-/// high-water mark, and where something is too old that has not had its share of the time.
+/// Whether something is too old at `at`, and may go although reads want the arm.
+fn is_forced(write_back: &WriteBack, parts: &mut Parts, at: Nanos) -> bool {
+    parts.buffer.dirty.forced_from(write_back.age_limit).is_some_and(|from| from <= at)
+}
+
+/// Before a read of a range that needs the arm one piece goes, if none has since the last command that did: where the cache is filled
+/// above the high-water mark, and where something is too old that has not had its share of the time. A run of reads is not broken off for the first.
 #[inline]
-pub(super) fn give_buffer_its_share(model: &DriveModel, parts: &mut Parts, at: Nanos) {
+pub(super) fn give_buffer_its_share(model: &DriveModel, parts: &mut Parts, range: (u64, u64), at: Nanos) {
     let Some(write_back) = &model.write_back else { return };
     let drains = parts.buffer.dirty.drains(write_back.high, write_back.low);
     if parts.mechanism.last_work() == Work::Destage {
         return;
     }
     if drains {
-        destage_one(model, parts, at);
-    } else if parts.buffer.dirty.forced_from(write_back.age_limit).is_some_and(|from| from <= at) {
+        if !parts.history.is_near_last_read(range) {
+            destage_one(model, parts, at);
+        }
+    } else if is_forced(write_back, parts, at) {
+        force_one(model, parts, at);
+    }
+}
+
+/// Before a read that read-ahead would serve: what is too old, and has not had its share of the time, goes first. A stream of reads of
+/// which the next always waits leaves the arm free at no instant, and never needs it either.
+pub(super) fn give_age_its_share(model: &DriveModel, parts: &mut Parts, at: Nanos) {
+    let Some(write_back) = &model.write_back else { return };
+    if parts.buffer.reads_ahead_at(at)
+        && parts.mechanism.last_work() != Work::Destage
+        && is_forced(write_back, parts, at)
+    {
         force_one(model, parts, at);
     }
 }
@@ -82,12 +104,33 @@ pub(super) fn give_buffer_its_share(model: &DriveModel, parts: &mut Parts, at: N
 pub(crate) fn share_before_choice(
     model: &DriveModel,
     parts: &mut Parts,
-    mut reads: impl Iterator<Item = (u64, u64)>,
+    mut reads: impl Iterator<Item = (u64, u64)> + Clone,
     at: Nanos,
 ) {
-    if !parts.buffer.dirty.is_empty() && reads.any(|(start, end)| !parts.buffer.may_know(start, end)) {
+    if parts.buffer.dirty.is_empty() {
+        return;
+    }
+    if reads.clone().filter(|&read| parts.history.is_near_last_read(read)).nth(1).is_some() {
+        finish_turn(model, parts, at);
+    }
+    // One that may go on with a run comes first, most likely; another has the piece before it when it is dispatched.
+    if reads.clone().any(|(start, end)| !parts.buffer.may_know(start, end))
+        && !reads.any(|read| parts.history.is_near_last_read(read))
+    {
         let decoded = at + overhead(model, Op::Read, parts.history.after());
-        give_buffer_its_share(model, parts, decoded);
+        give_buffer_its_share(model, parts, (u64::MAX, u64::MAX), decoded);
+    }
+}
+
+/// The arm has left a run of reads for buffered writes, for want of room: what follows there goes, too, up to so much, before it goes back.
+fn finish_turn(model: &DriveModel, parts: &mut Parts, at: Nanos) {
+    let Some(write_back) = &model.write_back else { return };
+    while parts.mechanism.last_work() == Work::Destage
+        && parts.history.destaged_in_turn() < TURN
+        && parts.buffer.dirty.drains(write_back.high, write_back.low)
+        && parts.buffer.dirty.piece_at(parts.history.last_destaged()).is_some()
+    {
+        destage_one(model, parts, at);
     }
 }
 
@@ -215,7 +258,7 @@ fn destage(model: &DriveModel, parts: &mut Parts, (start, end): (u64, u64), clai
     parts.mechanism.release(Work::Destage, claim.at, begin, arm);
     parts.mechanism.leave_channel(begin);
     parts.buffer.destage(model, (start, end), begin);
-    parts.history.note_destage(end);
+    parts.history.note_destage((start, end), claim.after == Work::Destage);
     parts.log.add(Background {
         work: Work::Destage,
         lba: Lba(start),

@@ -3,6 +3,10 @@
 use crate::command::Command;
 use headstack_units::{Nanos, Op};
 
+/// Reads that begin so many of their lengths from the end of the last, at most, may belong to one run: no more of it wait in a SATA
+/// drive.
+const RUN_REACH: u64 = 32;
+
 /// The memory of the controller.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct History {
@@ -17,6 +21,7 @@ pub(crate) struct History {
     last_lba: u64,
     /// Where the last destage ended.
     last_destaged: u64,
+    destaged_in_turn: u64,
     /// No command since.
     idle_since: Nanos,
     /// No read that needed the arm since, and whether the present command is one.
@@ -48,10 +53,17 @@ impl History {
         self.write_end = Some(command.lba.0 + u64::from(command.sectors));
     }
 
-    /// Buffered writes up to `end` went to the media.
-    pub(crate) fn note_destage(&mut self, end: u64) {
+    /// A piece of buffered writes went to the media, right behind another or not.
+    pub(crate) fn note_destage(&mut self, (start, end): (u64, u64), goes_on: bool) {
+        let before = if goes_on && start == self.last_destaged { self.destaged_in_turn } else { 0 };
+        self.destaged_in_turn = before + (end - start);
         self.last_lba = end;
         self.last_destaged = end;
+    }
+
+    /// How many sectors of one run went to the media, up to the last that did, with nothing in between.
+    pub(crate) fn destaged_in_turn(&self) -> u64 {
+        self.destaged_in_turn
     }
 
     /// Where the last destage ended.
@@ -80,6 +92,12 @@ impl History {
     #[inline]
     pub(crate) fn after(&self) -> usize {
         usize::from(self.last_was_write)
+    }
+
+    /// Whether a read of `start..end` may belong to one run with the last: a drive that orders its queue takes some of a run before those
+    /// ahead of them.
+    pub(crate) fn is_near_last_read(&self, (start, end): (u64, u64)) -> bool {
+        self.read_end.is_some_and(|last| last.abs_diff(start) <= RUN_REACH * (end - start))
     }
 
     /// Whether a command at `lba` goes on where the last write ended.

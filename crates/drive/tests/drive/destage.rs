@@ -249,6 +249,84 @@ fn what_waited_too_long_goes_beside_reads_that_never_leave_the_arm_free() {
     }
 }
 
+/// A drive that reads ahead, orders its queue so, and holds writes back.
+fn reading_ahead(scheduler: &str, write_back: &str) -> Drive {
+    drive(&format!(
+        "{FAST_BUS}\ncontroller = {{ queue_depth = 32, scheduler = \"{scheduler}\" }}\n\
+         cache = {{ segments = 4, segment_kib = 500.0, read_ahead = \"aggressive\", partial_hit = \"serve\" }}\n\
+         write_policy.write-back = {{ {write_back} }}"
+    ))
+}
+
+/// Of a stream of reads one always waits, so that the arm is free at no instant, and none needs it: read-ahead is there before.
+#[test]
+fn what_waited_too_long_goes_beside_a_stream_of_reads() {
+    for scheduler in ["fcfs", "aspctf(0.03)", "ncq"] {
+        let mut drive = reading_ahead(
+            scheduler,
+            "size_kib = 100.0, age_limit_ms = 1000.0, idle_before_destage_ms = 10.0",
+        );
+        let bus = drive.model().bus();
+        let writes = (0..20).map(|id| (Nanos(id), command(id, Op::Write, 39_050 - 1900 * id, 1)));
+        let reads = (20..620)
+            .map(|id| (ms(9.0 * (id - 19) as f64), command(id, Op::Read, (id - 20) * 100 % 40_000, 100)));
+        let arrivals: Vec<_> = writes.chain(reads).collect();
+        let (done, background) = run_events(&mut drive, &bus, &arrivals);
+        let start = |work: &Background| work.start;
+        let last = background.iter().map(start).max().unwrap();
+        assert_eq!(background.len(), 20, "{scheduler}");
+        assert!(last < ms(1000.0 + 20.0 * 350.0), "{scheduler}: {last:?}");
+        assert!(background.iter().map(start).min() >= Some(ms(1000.0)), "{scheduler}");
+        have_a_tenth_of_the_time(scheduler, &background);
+        // 600 tracks of 10 ms and a skew of at most 2 ms; for the pieces a tenth of the time, and the way back from each.
+        let end = done.iter().map(|outcome| outcome.finish).max().unwrap();
+        assert!(end < ms(600.0 * 12.0 + 20.0 * 60.0), "{scheduler}: {end:?}");
+    }
+}
+
+/// A cache above its high-water mark takes its share between runs of reads, and not before each read of one: back and forth it would cost
+/// each of them two long seeks.
+#[test]
+fn a_run_of_waiting_reads_is_not_broken_off_for_a_full_cache() {
+    for scheduler in ["aspctf(0.03)", "ncq"] {
+        let mut drive = reading_ahead(
+            scheduler,
+            "size_kib = 200.0, high_water_percent = 50.0, low_water_percent = 10.0, idle_before_destage_ms = 10.0",
+        );
+        let bus = drive.model().bus();
+        let first = [(Nanos::ZERO, command(0, Op::Read, 500, 1))];
+        let writes = (1..40).map(|id| (Nanos(id), command(id, Op::Write, 39_900 - 200 * id, 8)));
+        let reads = (40..60).map(|id| (ms(1.0), command(id, Op::Read, 1000 + (id - 40) * 100, 100)));
+        let arrivals: Vec<_> = first.into_iter().chain(writes).chain(reads).collect();
+        let (done, background) = run_events(&mut drive, &bus, &arrivals);
+        let run: Vec<Nanos> = done.iter().filter(|done| done.id >= 40).map(|done| done.finish).collect();
+        let (from, to) = (run.iter().min().unwrap(), run.iter().max().unwrap());
+        let within = background.iter().filter(|work| (*from..*to).contains(&work.start)).count();
+        // `ncq`, which puts choices off, has one piece within.
+        let most = usize::from(scheduler == "ncq");
+        assert!(run.len() == 20 && within <= most, "{scheduler}: {within} of {background:?}");
+    }
+}
+
+/// The arm has left a run of reads because a write had no room: it goes on with the run of buffered writes that it has begun.
+#[test]
+fn the_arm_that_has_left_waiting_reads_writes_more_than_one_piece() {
+    let mut drive = reading_ahead(
+        "aspctf(0.03)",
+        "size_kib = 4000.0, high_water_percent = 50.0, low_water_percent = 10.0, idle_before_destage_ms = 10.0",
+    );
+    let bus = drive.model().bus();
+    let first = [(Nanos::ZERO, command(0, Op::Read, 500, 1))];
+    let writes = (1..5).map(|id| (Nanos(id), command(id, Op::Write, 30_000 + 2000 * (id - 1), 2000)));
+    let flags = RequestFlags::HEAD_OF_QUEUE;
+    let full = [(ms(9.0), Command { flags, ..command(5, Op::Write, 38_000, 1000) })];
+    let reads = (6..16).map(|id| (ms(8.0), command(id, Op::Read, 1000 + (id - 6) * 100, 100)));
+    let arrivals: Vec<_> = first.into_iter().chain(writes).chain(reads).chain(full).collect();
+    let (_, background) = run_events(&mut drive, &bus, &arrivals);
+    let in_turn = background.windows(2).take_while(|pair| pair[0].finish == pair[1].start).count() + 1;
+    assert_eq!((in_turn, background[0].lba.0), (4, 30_000), "{background:?}");
+}
+
 /// Between the beginnings of two pieces lies ten times what the first took.
 fn have_a_tenth_of_the_time(case: &str, background: &[Background]) {
     let mut pieces: Vec<_> = background.iter().map(|work| (work.start, work.finish)).collect();
@@ -512,6 +590,21 @@ fn what_a_cache_holds_must_fit_into_the_buffer() {
             format!("`write_policy.{policy}.size_kib`: 100 KiB are more than the buffer has, 50 KiB");
         assert!(error.contains(&wanted), "{error}");
     }
+}
+
+#[test]
+fn a_log_must_fit_on_the_drive() {
+    let text = crate::common::plain_text("buffer.size_kib = 40000.0");
+    let of = |size: &str| {
+        let policy = format!("{{ media-cache = {{ size_kib = {size} }} }}");
+        DriveSpec::from_toml_with("any", &text, &[("write_policy".to_owned(), policy)])
+    };
+    // 40,000 sectors.
+    assert!(of("20000.0").is_ok());
+    let error = of("20001.0").unwrap_err().to_string();
+    let wanted =
+        "`write_policy.media-cache.size_kib`: 20001 KiB of log are more than the drive has, 20000 KiB";
+    assert!(error.contains(wanted), "{error}");
 }
 
 #[test]

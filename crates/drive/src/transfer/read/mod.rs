@@ -12,7 +12,7 @@ pub(crate) use passes::passes_in_order;
 pub(crate) use plan::Plan;
 
 use super::approach::Approach;
-use super::destage::give_buffer_its_share;
+use super::destage::{give_age_its_share, give_buffer_its_share};
 use super::linear::Linear;
 use super::path::{Beginning, busy_of, path};
 use super::{AnyTransfer, Driver, Need, Parts, Step, Transfer, Turn};
@@ -101,6 +101,9 @@ pub(super) fn dispatch<D: Driver>(media: &Media<'_>, parts: &mut Parts, turn: &T
     let hit = hit_overhead(media.model, parts, turn);
     if parts.buffer.is_hit(media, range, turn.at + hit.min(overhead.read[after])) {
         return from_buffer(media, parts, turn, &Decoded::new(turn, hit), driver);
+    }
+    if !parts.buffer.dirty.is_empty() {
+        give_age_its_share(media.model, parts, miss.done);
     }
     // What was not there when a hit would have been noticed may have come in while the command was decoded.
     match parts.buffer.look_up(media, range, miss.done) {
@@ -232,7 +235,7 @@ fn from_media_as<const PLAIN: bool, D: Driver>(
     let (lba, end) = turn.range();
     let &Cached { sectors: cached, segment, ref part } = cached;
     if !parts.buffer.dirty.is_empty() {
-        give_buffer_its_share(model, parts, decoded.done);
+        give_buffer_its_share(model, parts, (lba, end), decoded.done);
     }
     // All that follows on the track is wanted: read-ahead may go on along it.
     let run = model.layout.extent(lba + cached, u64::MAX);
