@@ -89,6 +89,49 @@ def test_intervals_of_nothing_hold_zero(memory: float, monkeypatch: pytest.Monke
     assert held >= 9
 
 
+def test_what_is_compared_is_what_the_options_choose(runs: Path, tmp_path: Path) -> None:
+    """`compare` took every option of traces, and obeyed none for runs and only `--op` for traces."""
+    rows = pl.read_parquet(runs / "a.parquet")
+    reads = rows.filter(pl.col("op").cast(pl.String) == "read")
+    ms = (reads["finish_ns"] - reads["start_ns"]).cast(pl.Float64) / 1e6
+    words = ("compare", runs / "a.parquet", runs / "faster.parquet")
+    chosen = run_cli(*words, "--op", "read", "--time", "service", "--json").json()["compared"][0]
+    assert chosen["requests_paired"] == len(reads) < 3000
+    assert chosen["metrics"]["mean"]["first"] == pytest.approx(ms.mean())
+    assert "holds nothing of device 7" in refused(*words, "--device", "7")
+    assert "knows no process" in refused(*words, "--process", "init")
+    assert "Unknown option `--time-scale`" in refused(*words, "--time-scale", "2")
+    early = int((rows["arrival_ns"] < 60e9).sum())
+    assert run_cli(*words, "--to", "60s", "--json").json()["compared"][0]["requests_paired"] == early
+    late = headstack.compare(
+        [runs / "a.parquet", runs / "faster.parquet"], open_trace=lambda path: headstack.Trace(path, from_s=60)
+    )
+    assert late.summary["compared"][0]["requests_paired"] == 3000 - early
+    with pytest.raises(InputError, match="`time_scale` changes requests"):
+        headstack.compare([runs / "a.parquet"] * 2, open_trace=lambda path: headstack.Trace(path, time_scale=2))
+    # The same of traces: every second request on another device.
+    for name in ("a", "faster"):
+        made = pl.DataFrame(headstack.Trace(runs / f"{name}.parquet"))
+        made = made.with_columns(device=(pl.int_range(pl.len()) % 2).cast(pl.UInt32), op=pl.col("op").cast(pl.String))
+        made.write_csv(tmp_path / f"{name}.csv")
+    words = ("compare", tmp_path / "a.csv", tmp_path / "faster.csv")
+    for options, count in [(("--device", "1"), 1500), (("--op", "read"), len(reads)), (("--to", "60s"), early)]:
+        assert run_cli(*words, *options, "--json").json()["compared"][0]["requests_paired"] == count
+    assert "holds nothing of device 7" in refused(*words, "--device", "7")
+
+
+def test_options_of_requests_are_refused_where_there_are_none(runs: Path) -> None:
+    drives = ("compare", "hp-97560", "cheetah-9lp")
+    for option in (("--op", "read"), ("--device", "1"), ("--to", "60s"), ("--time", "service"), ("--seed", "2")):
+        said = refused(*drives, *option)
+        assert f"`{option[0]}`" in said or option[0] in said
+        assert "leave it out" in said
+    summaries = ("compare", runs / "a.json", runs / "faster.json")
+    assert "`--op` is for the requests" in refused(*summaries, "--op", "read")
+    # A summary holds both times.
+    assert run_cli(*summaries, "--time", "service", "--json").json()["time"] is None
+
+
 def test_an_interval_finds_a_change_that_is_there() -> None:
     random = Random(3)
     times = pl.Series([random.expovariate(0.1) for _ in range(3000)])

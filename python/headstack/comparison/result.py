@@ -31,9 +31,9 @@ SCHEMA_VERSION = 1
 def compare(
     files: Sequence[str | Path],
     *,
-    time: Literal["response", "service"] = "response",
+    time: Literal["response", "service"] | None = None,
     fail_if: Sequence[str] = (),
-    seed: int = 1,
+    seed: int | None = None,
     open_trace: Callable[[Path], _core.Trace] = _core.Trace,
 ) -> Comparison:
     """Compare runs, traces, validations or measurements; the first file is what the others are compared with.
@@ -44,20 +44,21 @@ def compare(
         Completions of runs (Parquet) or their summaries (JSON), traces with measured times, scores of validations (JSON),
         measurements (JSON), drive files or names of drives in the library: two or more of a kind.
     time
-        Which time of runs and traces: the response (from arrival) or the service (from the start at the drive).
+        Which time of runs and traces: the response (from arrival; if absent) or the service (from the start at the drive).
     fail_if
         Limits such as "p99 > +5%"; those that are broken are in `Comparison.failed`.
     seed
-        Seed of the resampling that the intervals come from.
+        Seed of the resampling that the intervals come from; 1 if absent.
     open_trace
-        How a trace is opened.
+        How a run or a trace is opened: `devices`, `op`, `from_s` and `to_s` choose which of its requests are compared.
     """
     limits = [Limit.parse(text) for text in fail_if]
     _check_names(files)
     if len(files) < 2:
         raise InputError("there is nothing to compare", "name two files or more: `headstack compare A B`")
-    sources = [read(Path(file), time, open_trace) for file in files]
+    sources = [read(Path(file), time or "response", open_trace) for file in files]
     first = sources[0]
+    _check_choice(first, time, seed)
     for file, other in zip(files[1:], sources[1:], strict=True):
         if other.kind != first.kind or (other.times is None) != (first.times is None):
             raise InputError(
@@ -68,8 +69,16 @@ def compare(
             )
     names = _apart([Path(file) for file in files])
     made = [replace(each, name=name) for name, each in zip(names, sources, strict=True)]
-    differences = [_difference(made[0], other, seed) for other in made[1:]]
-    return Comparison(made, time, differences, broken_limits(limits, differences))
+    differences = [_difference(made[0], other, 1 if seed is None else seed) for other in made[1:]]
+    return Comparison(made, time or "response", differences, broken_limits(limits, differences))
+
+
+def _check_choice(first: Source, time: str | None, seed: int | None) -> None:
+    """Refuse what is said of times, and of drawing from them, where there are none."""
+    if time is not None and first.kind not in ("run", "trace"):
+        raise InputError(f"`time` cannot be chosen: a {first.noun} has no times of requests", "leave it out")
+    if seed is not None and first.times is None:
+        raise InputError("`seed` cannot be chosen: without times of requests, nothing is resampled", "leave it out")
 
 
 def _check_names(files: object) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from headstack import _core
+from headstack.comparison import selection
 from headstack.errors import InputError
 
 if TYPE_CHECKING:
@@ -50,6 +51,11 @@ class Source:
     values: dict[str, Value] = field(default_factory=dict)
     times: pl.DataFrame | None = None
     is_drive: bool = False
+
+    @property
+    def noun(self) -> str:
+        """What it is called for readers."""
+        return "drive" if self.is_drive else self.kind
 
 
 def read(path: Path, time: str, open_trace: Callable[[Path], _core.Trace]) -> Source:
@@ -164,7 +170,10 @@ def _requests(path: Path, time: str, open_trace: Callable[[Path], _core.Trace]) 
                 f"make a file of that first: `headstack measure --from {path} --json > {path.stem}.json`",
             )
         is_run = "queue_ns" in columns
-    frame = pl.read_parquet(path, glob=False) if is_run else pl.DataFrame(open_trace(path))
+    trace = open_trace(path)
+    frame = selection.of_run(path, trace) if is_run else selection.of_trace(trace)
+    if frame.is_empty():
+        raise InputError(f"no request of `{path}` is left to compare", "none is chosen, or none is whole")
     begin = "arrival_ns" if time == "response" else "start_ns"
     if not {begin, "finish_ns"} <= set(frame.columns):
         raise InputError(f"`{path}` has no measured times", "compare traces that have them, or runs")

@@ -51,15 +51,12 @@ def comparison_page(comparison: Comparison) -> Page:
 def _subtitle(comparison: Comparison) -> str:
     """What is compared, of how many requests, and by which time."""
     counts = [len(each.times) for each in comparison.sources if each.times is not None]
-    what = f"{len(comparison.sources)} {_noun(comparison)}s compared"
+    nouns = {each.noun for each in comparison.sources}
+    what = f"{len(comparison.sources)} {nouns.pop() if len(nouns) == 1 else comparison.kind}s compared"
     if not counts:
         return what
     low, high = min(counts), max(counts)
     return f"{what} by {comparison.time} time: {low:,}{f' to {high:,}' if high > low else ''} requests each"
-
-
-def _noun(comparison: Comparison) -> str:
-    return "drive" if all(each.is_drive for each in comparison.sources) else comparison.kind
 
 
 def cells(name: str, metric: Metric) -> tuple[str, ...]:
