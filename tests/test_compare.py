@@ -6,7 +6,7 @@ import json
 import math
 import re
 from random import Random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
@@ -15,7 +15,7 @@ import headstack
 from conftest import ROOT, refused
 from conftest import headstack as run_cli
 from headstack.comparison import Limit, resampling
-from headstack.comparison.result import Metric, _words
+from headstack.comparison.result import Difference, Metric, _words
 from headstack.errors import InputError
 from headstack.report.comparison import _detail, cells
 
@@ -89,35 +89,45 @@ def test_intervals_of_nothing_hold_zero(memory: float, monkeypatch: pytest.Monke
     assert held >= 9
 
 
-def test_what_is_compared_is_what_the_options_choose(runs: Path, tmp_path: Path) -> None:
+def chosen(files: list[Path], **options: Any) -> int | None:
+    """How many requests of two files are compared with these options of a trace."""
+    found = headstack.compare(files, open_trace=lambda path: headstack.Trace(path, **options))
+    return found.summary["compared"][0].get("requests_paired")
+
+
+def test_what_is_compared_is_what_the_options_choose(
+    runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """`compare` took every option of traces, and obeyed none for runs and only `--op` for traces."""
+    monkeypatch.setattr(resampling, "DRAWS", 20)
     rows = pl.read_parquet(runs / "a.parquet")
     reads = rows.filter(pl.col("op").cast(pl.String) == "read")
+    early = int((rows["arrival_ns"] < 60e9).sum())
     ms = (reads["finish_ns"] - reads["start_ns"]).cast(pl.Float64) / 1e6
     words = ("compare", runs / "a.parquet", runs / "faster.parquet")
-    chosen = run_cli(*words, "--op", "read", "--time", "service", "--json").json()["compared"][0]
-    assert chosen["requests_paired"] == len(reads) < 3000
-    assert chosen["metrics"]["mean"]["first"] == pytest.approx(ms.mean())
+    told = run_cli(*words, "--op", "read", "--time", "service", "--json").json()["compared"][0]
+    assert told["requests_paired"] == len(reads) < 3000
+    assert told["metrics"]["mean"]["first"] == pytest.approx(ms.mean())
     assert "holds nothing of device 7" in refused(*words, "--device", "7")
-    assert "knows no process" in refused(*words, "--process", "init")
     assert "Unknown option `--time-scale`" in refused(*words, "--time-scale", "2")
-    early = int((rows["arrival_ns"] < 60e9).sum())
-    assert run_cli(*words, "--to", "60s", "--json").json()["compared"][0]["requests_paired"] == early
-    late = headstack.compare(
-        [runs / "a.parquet", runs / "faster.parquet"], open_trace=lambda path: headstack.Trace(path, from_s=60)
-    )
-    assert late.summary["compared"][0]["requests_paired"] == 3000 - early
+    files = [runs / "a.parquet", runs / "faster.parquet"]
+    assert chosen(files, to_s=60) == early
+    assert chosen(files, from_s=60) == 3000 - early
+    with pytest.raises(InputError, match="knows no process"):
+        chosen(files, processes=["init"])
     with pytest.raises(InputError, match="`time_scale` changes requests"):
-        headstack.compare([runs / "a.parquet"] * 2, open_trace=lambda path: headstack.Trace(path, time_scale=2))
+        chosen(files, time_scale=2)
     # The same of traces: every second request on another device.
-    for name in ("a", "faster"):
-        made = pl.DataFrame(headstack.Trace(runs / f"{name}.parquet"))
+    for file in files:
+        made = pl.DataFrame(headstack.Trace(file))
         made = made.with_columns(device=(pl.int_range(pl.len()) % 2).cast(pl.UInt32), op=pl.col("op").cast(pl.String))
-        made.write_csv(tmp_path / f"{name}.csv")
-    words = ("compare", tmp_path / "a.csv", tmp_path / "faster.csv")
-    for options, count in [(("--device", "1"), 1500), (("--op", "read"), len(reads)), (("--to", "60s"), early)]:
-        assert run_cli(*words, *options, "--json").json()["compared"][0]["requests_paired"] == count
-    assert "holds nothing of device 7" in refused(*words, "--device", "7")
+        made.write_csv(tmp_path / f"{file.stem}.csv")
+    traces = [tmp_path / "a.csv", tmp_path / "faster.csv"]
+    assert chosen(traces, devices=[(1, None)]) == 1500
+    assert chosen(traces, op="read") == len(reads)
+    assert chosen(traces, to_s=60) == early
+    with pytest.raises(InputError, match="holds nothing of device 7"):
+        chosen(traces, devices=[(7, None)])
 
 
 def test_options_of_requests_are_refused_where_there_are_none(runs: Path) -> None:
@@ -371,9 +381,40 @@ def test_drives_of_the_library_are_compared_by_name() -> None:
 
 def test_a_tile_says_what_may_be_chance() -> None:
     """The sentence said so, and the tile beside it did not."""
-    for interval, words in (((-5.0, 1.0), ", may be chance"), ((-5.0, -1.0), ""), (None, "")):
-        assert _detail(Metric(30.0, 28.5, "ms", interval)) == f"30.000 to 28.500 ms{words}"
-    assert _detail(Metric(19, 12, "", None)) == "19 to 12"
+    unknown = ", chance or not is not known"
+    for interval, why, words in [
+        ((-5.0, 1.0), "", ", may be chance"),
+        ((-5.0, -1.0), "", ""),
+        (None, "", unknown),
+        (None, None, ""),
+    ]:
+        each = Difference("b", {"mean": Metric(30.0, 28.5, "ms", interval)}, None, None, no_interval=why)
+        assert _detail(each, "mean") == f"30.000 to 28.500 ms{words}"
+    same = Difference("b", {"mean": Metric(30.0, 30.0, "ms", (0.0, 0.0))}, None, None, no_interval="")
+    assert _detail(same, "mean") == "30 to 30 ms"
+    assert _detail(Difference("b", {"zones": Metric(19, 12, "", None)}, None, None), "zones") == "19 to 12"
+
+
+def test_an_answer_without_an_interval_says_so(runs: Path, tmp_path: Path) -> None:
+    """Two seeds of the same configuration differed by 75 %, and nothing was said of chance."""
+    for seed in (1, 2):
+        out = tmp_path / f"short{seed}.parquet"
+        headstack.simulate("hp-97560", "unix-like", requests=200, seed=seed, out=out)
+    shorts = [tmp_path / "short1.parquet", tmp_path / "short2.parquet"]
+    found = headstack.compare(shorts)
+    assert "whether this is chance is not known (fewer than 256 requests)" in found.answer()
+    assert "is not known" in found.summary["answer"]
+    found.report(tmp_path / "short.html")
+    page = (tmp_path / "short.html").read_text()
+    assert "There are no intervals: fewer than 256 requests tell none" in page
+    assert "chance or not is not known" in page
+    assert "400 resamples" not in page
+    # A summary has an interval of the mean alone.
+    summaries = headstack.compare([runs / "a.json", runs / "other.json"]).answer()
+    assert "mean goes" in summaries
+    assert "whether that of p99 is chance is not known (summaries hold no times" in summaries
+    assert "chance" not in headstack.compare(["hp-97560", "cheetah-9lp"]).answer()
+    assert "not known" not in headstack.compare([runs / "a.parquet", runs / "other.parquet"]).answer()
 
 
 def test_sentences_agree_with_plurals() -> None:
@@ -382,3 +423,31 @@ def test_sentences_agree_with_plurals() -> None:
         assert _words(metric, name).startswith("go from 3 to 1")
     for name in ("mean", "p99", "demerit", "rotational speed"):
         assert _words(metric, name).startswith("goes from 3 to 1")
+
+
+def test_all_values_of_drive_files_are_compared(tmp_path: Path) -> None:
+    """Of 11 values of geometry, a drive with another write policy and a fifth of the bus was the same."""
+    changed = tmp_path / "changed.toml"
+    changes = ("write_policy={ write-through = {} }", "bus.read_mb_per_s=2")
+    sets = [word for change in changes for word in ("--set", change)]
+    changed.write_text(run_cli("drives", "show", "hp-97560", "--toml", *sets).out)
+    found = headstack.compare(["hp-97560", changed])
+    assert "bus rate of reads goes from 10 to 2 MB/s (-80 %)" in found.answer()
+    assert "write policy goes from immediate-reporting to write-through" in found.answer()
+    assert "2 values of the drive files differ" in found.answer()
+    told = found.summary["compared"][0]
+    assert told.get("values_differ") == ["write_policy.immediate-reporting.dirty_hit", "bus.read_mb_per_s"]
+    assert told.get("words", {})["write policy"] == ["immediate-reporting", "write-through"]
+    shown = run_cli("compare", "hp-97560", changed, "--report", tmp_path / "page.html").out
+    assert "Values of the drive files that differ: write_policy" in shown
+    assert "write-through" in (tmp_path / "page.html").read_text()
+    same = headstack.compare(["hp-97560", "hp-97560"]).answer()
+    assert "is the same as" in same
+
+
+def test_two_actuators_are_what_tells_a_drive_apart() -> None:
+    found = headstack.compare(["dual-actuator-18tb", "nearline-18tb"])
+    assert "actuators go from 2 to 1" in found.answer()
+    metrics = found.differences[0].metrics
+    assert (metrics["heads_total"].first, metrics["heads_total"].second) == (18, 18)
+    assert (metrics["heads"].first, metrics["heads"].second) == (9, 18)

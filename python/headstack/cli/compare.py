@@ -104,15 +104,17 @@ def _show_points(found: SweepComparison) -> None:
 
 
 def _show_files(found: Comparison) -> None:
-    from headstack.report.comparison import COLUMNS, cells
+    from headstack.report.comparison import COLUMNS, keys_words, table_rows
 
     for each in found.differences:
         output.table(
             f"{each.name} against {found.sources[0].name}",
             COLUMNS,
-            [cells(each.label(name), metric) for name, metric in each.metrics.items()],
+            table_rows(each),
             text_columns=(0, 3, 6, 7),
-            caption="; ".join(filter(None, [f"first: {found.sources[0].name}; second: {each.name}", _keys(each)])),
+            caption=". ".join(
+                filter(None, [f"first: {found.sources[0].name}; second: {each.name}", _keys(each), keys_words(each)])
+            ).rstrip("."),
         )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -169,6 +169,16 @@ class Difference:
     demerit_ms: float | None
     # What to tell first, of values in different units; empty where the metrics' own order does.
     weighty: tuple[str, ...] = ()
+    # Why changes without an interval have none; `None` where they cannot be chance.
+    no_interval: str | None = None
+    # Of two drives: values that are words, and the keys of their files that differ; `None` of others.
+    words: dict[str, tuple[str, str]] = field(default_factory=dict)
+    keys_differ: list[str] | None = None
+
+    def is_unknown(self, metric: str) -> bool:
+        """Whether nothing tells if a change is chance."""
+        found = self.metrics[metric]
+        return self.no_interval is not None and found.ci95 is None and not found.is_rounding
 
     def label(self, metric: str) -> str:
         """What a metric is called for readers."""
@@ -213,6 +223,7 @@ class Comparison:
                     "requests_paired": None if each.paired is None else len(each.paired),
                     "demerit_ms": each.demerit_ms,
                     "metrics": {name: metric.as_dict() for name, metric in each.metrics.items()},
+                    **({} if each.keys_differ is None else {"words": _as_lists(each.words), "values_differ": each.keys_differ}),
                 }
                 for each in self.differences
             ],
@@ -238,6 +249,10 @@ class Comparison:
         return f"<p>{escape(self.answer())}</p>"
 
 
+def _as_lists(words: Mapping[str, tuple[str, str]]) -> dict[str, list[str]]:
+    return {name: list(both) for name, both in words.items()}
+
+
 def _apart(paths: list[Path]) -> list[str]:
     """Names that tell the files apart: as short as that allows."""
     if len({path.stem for path in paths}) == len(paths):
@@ -252,15 +267,29 @@ def _difference(first: Source, other: Source, seed: int) -> Difference:
             raise InputError(f"`{first.name}` and `{other.name}` have no value in common")
         metrics = {name: _of_values(first.values[name], other.values[name]) for name in shared}
         if first.kind == "measurement":
-            return Difference(other.name, metrics, None, None, _by_weight(metrics))
-        return Difference(other.name, metrics, None, None)
+            words = {name: (first.words[name], word) for name, word in other.words.items() if name in first.words}
+            return Difference(
+                other.name,
+                metrics,
+                None,
+                None,
+                _by_weight(metrics),
+                words=words,
+                keys_differ=_keys_differ(first, other),
+            )
+        why = _NO_TIMES if first.kind == "run" else ""
+        return Difference(other.name, metrics, None, None, no_interval=why)
     joined = _paired(first.times, other.times)
     one, two = (first.times["ms"], other.times["ms"]) if joined is None else (joined["first_ms"], joined["second_ms"])
     intervals = resampling.intervals(one, two, paired=joined is not None, seed=seed)
     before, after = (resampling.statistics(source.times["ms"]) for source in (first, other) if source.times is not None)
     metrics = {name: Metric(before[name], after[name], "ms", intervals.get(name)) for name in before}
     distance = _core.demerit(first.times["ms"].to_list(), other.times["ms"].to_list())
-    return Difference(other.name, metrics, joined, distance["demerit_ms"])
+    few = f"fewer than {resampling.LEAST} requests" if not intervals else ""
+    return Difference(other.name, metrics, joined, distance["demerit_ms"], no_interval=few)
+
+
+_NO_TIMES = "summaries hold no times of requests; completions (`simulate --out`) do"
 
 
 def _of_values(first: Value, second: Value) -> Metric:
@@ -271,8 +300,16 @@ def _of_values(first: Value, second: Value) -> Metric:
     return Metric(first.value, second.value, first.unit, interval, first.label, first.has_ratio)
 
 
+def _keys_differ(first: Source, other: Source) -> list[str] | None:
+    """The values of two drive files that differ, by their paths."""
+    if not (first.is_drive and other.is_drive):
+        return None
+    paths = dict.fromkeys([*first.keys, *other.keys])
+    return [path for path in paths if first.keys.get(path) != other.keys.get(path)]
+
+
 CHIEF = (
-    "rotation_rpm", "sectors_per_track", "zones", "heads", "cylinders", "capacity_sectors", "seek_mean_ms",
+    "actuators", "rotation_rpm", "sectors_per_track", "zones", "heads_total", "heads", "cylinders", "capacity_sectors", "seek_mean_ms",
     "seek_longest_ms", "seek_single_ms",
 )  # fmt: skip
 """What tells drives apart: told before anything else that differs by a percent."""
@@ -284,6 +321,9 @@ def _by_weight(metrics: Mapping[str, Metric]) -> tuple[str, ...]:
     def weight(name: str) -> tuple[int, float]:
         metric = metrics[name]
         percent = metric.change_percent
+        if percent is None and metric.has_ratio and not metric.is_in_points and not metric.first:
+            # From nothing to something is more than any percentage says.
+            percent = 100.0
         # What may be chance comes behind what is none.
         if percent is None or metric.is_clear is False:
             return 3 + (metric.is_clear is False), -abs(metric.change)
@@ -312,11 +352,33 @@ def _sentence(first: str, each: Difference) -> str:
     names = [name for name in ("mean", "p99", "demerit", "mae") if name in each.metrics]
     if not names:
         names = list(each.weighty[:2])
+    if each.keys_differ:
+        return _of_drives(first, each, names, each.keys_differ)
     if all(each.metrics[name].change == 0 for name in names):
         return f"{each.name} is the same as {first} in all {len(each.metrics)} values."
     parts = [f"{each.label(name)} {_words(each.metrics[name], each.label(name))}" for name in names]
     how = "" if each.paired is None else f"; paired, same {len(each.paired):,} requests"
-    return f"From {first} to {each.name}, {'; '.join(parts)}{how}."
+    return f"From {first} to {each.name}, {'; '.join(parts)}{how}{_unknown(each, names)}."
+
+
+def _of_drives(first: str, each: Difference, names: Sequence[str], keys: Sequence[str]) -> str:
+    """What differs most between two drives, and how much more does."""
+    words = [f"{name} goes from {one} to {two}" for name, (one, two) in each.words.items() if one != two]
+    told = [*(f"{each.label(name)} {_words(each.metrics[name], each.label(name))}" for name in names), *words]
+    count = "1 value of the drive files differs" if len(keys) == 1 else f"{len(keys)} values of the drive files differ"
+    if not told:
+        some = ", ".join(f"`{key}`" for key in keys[:3])
+        return f"From {first} to {each.name}, {count}: {some}{' and others' if len(keys) > 3 else ''}."
+    return f"From {first} to {each.name}, {'; '.join(told)}; {count}."
+
+
+def _unknown(each: Difference, names: Sequence[str]) -> str:
+    """That nothing tells whether changes are chance, and why."""
+    unknown = [name for name in names if each.is_unknown(name)]
+    if not unknown:
+        return ""
+    which = "this" if len(unknown) == len(names) else f"that of {' and '.join(map(each.label, unknown))}"
+    return f"; whether {which} is chance is not known{f' ({each.no_interval})' if each.no_interval else ''}"
 
 
 def _figures(first: float, second: float) -> tuple[str, str]:

@@ -12,7 +12,7 @@ from headstack.comparison import selection
 from headstack.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     import polars as pl
 
@@ -51,6 +51,10 @@ class Source:
     values: dict[str, Value] = field(default_factory=dict)
     times: pl.DataFrame | None = None
     is_drive: bool = False
+    words: dict[str, str] = field(default_factory=dict)
+    """Values of a drive that are words: its scheduler, its write policy."""
+    keys: dict[str, object] = field(default_factory=dict)
+    """Every value of a drive file by its path, those of lists together."""
 
     @property
     def noun(self) -> str:
@@ -61,11 +65,11 @@ class Source:
 def read(path: Path, time: str, open_trace: Callable[[Path], _core.Trace]) -> Source:
     """Read a file, or a drive of the library; `time` is `response` or `service`, for those that have times."""
     if not path.exists() and str(path) in _core.library_drives():
-        return Source(str(path), "measurement", _drive_values(_core.Drive(str(path)).describe()), is_drive=True)
+        return _drive(str(path), _core.Drive(str(path)))
     if not path.is_file():
         raise InputError(f"cannot read `{path}`: {_why_not(path)}", f"name {'; '.join(KINDS.values())}")
     if path.suffix == ".toml":
-        return Source(path.name, "measurement", _drive_values(_core.Drive(str(path)).describe()), is_drive=True)
+        return _drive(path.name, _core.Drive(str(path)))
     if path.suffix == ".json":
         return _document(path, time)
     return _requests(path, time, open_trace)
@@ -138,6 +142,39 @@ def _scores(document: dict[str, Any]) -> dict[str, Value]:
     return values
 
 
+def _drive(name: str, drive: _core.Drive) -> Source:
+    about = drive.describe()
+    words = {
+        "write policy": next(iter(about["write_policy"]))
+        if isinstance(about["write_policy"], dict)
+        else str(about["write_policy"]),
+        "scheduler": about["controller"]["scheduler"],
+        "read-ahead": str(about["cache"]["read_ahead"]),
+    }
+    keys: dict[str, object] = {}
+    for path, value in _leaves(drive.spec(), ""):
+        # Of a list, what differs anywhere differs.
+        keys[path] = (keys[path], value) if path in keys else value
+    return Source(name, "measurement", _drive_values(about), is_drive=True, words=words, keys=keys)
+
+
+_ABOUT = ("name", "summary", "provenance")
+"""Keys of a drive file that say nothing of what the drive does."""
+
+
+def _leaves(value: object, path: str) -> Iterator[tuple[str, object]]:
+    """Every value of a drive file by its dotted path, with `*` for the elements of a list of tables."""
+    if isinstance(value, dict):
+        for key, each in value.items():
+            if path or key not in _ABOUT:
+                yield from _leaves(each, f"{path}.{key}".lstrip("."))
+    elif isinstance(value, list) and any(isinstance(each, dict) for each in value):
+        for each in value:
+            yield from _leaves(each, f"{path}.*")
+    else:
+        yield path, value
+
+
 def _drive_values(about: Mapping[str, Any]) -> dict[str, Value]:
     seek = about["seek"]
     return {
@@ -145,14 +182,36 @@ def _drive_values(about: Mapping[str, Any]) -> dict[str, Value]:
         "rotation_ms": Value(about["rotation_ms"], "ms"),
         "rotation_rpm": Value(about["rotation_rpm"], "rpm"),
         "cylinders": Value(about["cylinders"], ""),
-        "heads": Value(about["heads"], ""),
+        "actuators": Value(about["actuators"], ""),
+        "heads": Value(about["heads"], "", label="heads of each actuator"),
+        "heads_total": Value(about["heads"] * about["actuators"], "", label="heads"),
         "zones": Value(len(about["zones"]), ""),
         "sectors_per_track": Value(about["zones"][0]["sectors_per_track"], "sectors"),
         "head_switch_ms": Value(about["head_switch_ms"], "ms"),
         "seek_single_ms": Value(seek["single_cylinder_ms"], "ms"),
         "seek_mean_ms": Value(seek["distance_weighted_ms"], "ms"),
         "seek_longest_ms": Value(seek["full_stroke_ms"], "ms"),
+        "bus_read_mb_per_s": Value(about["bus"]["read_mb_per_s"], "MB/s", label="bus rate of reads"),
+        "bus_write_mb_per_s": Value(about["bus"]["write_mb_per_s"], "MB/s", label="bus rate of writes"),
+        "buffer_kib": Value(about["buffer"]["size_kib"], "KiB"),
+        "cache_segments": Value(about["cache"]["segments"], ""),
+        "segment_kib": Value(about["cache"]["segment_kib"], "KiB"),
+        **_controller_values(about["controller"]),
     }
+
+
+def _controller_values(controller: Mapping[str, Any]) -> dict[str, Value]:
+    names = {
+        "read_overhead_ms": "overhead of a read",
+        "write_overhead_ms": "overhead of a write",
+        "hit_overhead_ms": "overhead of a cache hit",
+        "read_completion_ms": "completion of a read",
+        "write_completion_ms": "completion of a write",
+        "overhead_beside_seek_ms": "overhead beside the seek",
+    }
+    known = {key: name for key, name in names.items() if controller.get(key) is not None}
+    values = {key: Value(controller[key], "ms", label=name) for key, name in known.items()}
+    return {**values, "queue_depth": Value(controller["queue_depth"], "")}
 
 
 def _requests(path: Path, time: str, open_trace: Callable[[Path], _core.Trace]) -> Source:
