@@ -432,14 +432,14 @@ def test_all_values_of_drive_files_are_compared(tmp_path: Path) -> None:
     sets = [word for change in changes for word in ("--set", change)]
     changed.write_text(run_cli("drives", "show", "hp-97560", "--toml", *sets).out)
     found = headstack.compare(["hp-97560", changed])
-    assert "bus rate of reads goes from 10 to 2 MB/s (-80 %)" in found.answer()
+    assert "rate of the bus, reads goes from 10 to 2 MB/s (-80 %)" in found.answer()
     assert "write policy goes from immediate-reporting to write-through" in found.answer()
     assert "2 values of the drive files differ" in found.answer()
     told = found.summary["compared"][0]
     assert told.get("values_differ") == ["write_policy.immediate-reporting.dirty_hit", "bus.read_mb_per_s"]
     assert told.get("words", {})["write policy"] == ["immediate-reporting", "write-through"]
     shown = run_cli("compare", "hp-97560", changed, "--report", tmp_path / "page.html").out
-    assert "Values of the drive files that differ: write_policy" in shown
+    assert "Values of the drive files that differ: write_policy" in " ".join(shown.split())
     assert "write-through" in (tmp_path / "page.html").read_text()
     same = headstack.compare(["hp-97560", "hp-97560"]).answer()
     assert "is the same as" in same
@@ -451,3 +451,11 @@ def test_two_actuators_are_what_tells_a_drive_apart() -> None:
     metrics = found.differences[0].metrics
     assert (metrics["heads_total"].first, metrics["heads_total"].second) == (18, 18)
     assert (metrics["heads"].first, metrics["heads"].second) == (9, 18)
+
+
+def test_names_that_are_near_are_told(runs: Path, tmp_path: Path) -> None:
+    assert "did you mean `hp-c2247a`?" in refused("compare", "hp-c2247", "hp-97560")
+    assert "did you mean `" + str(runs / "a.parquet") + "`?" in refused("compare", runs / "a.parqet", runs / "a.json")
+    assert "a system of the library is compared by its runs" in refused("compare", "two-97560-one-bus", "hp-97560")
+    assert f"there is no `{tmp_path / 'results'}`" in refused("compare", tmp_path / "results")
+    assert "is a drive and" in refused("compare", "hp-97560", runs / "a.parquet")

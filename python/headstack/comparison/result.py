@@ -54,6 +54,9 @@ def compare(
     """
     limits = [Limit.parse(text) for text in fail_if]
     _check_names(files)
+    if len(files) == 1 and not Path(files[0]).exists() and str(files[0]) not in _core.library_drives():
+        # It may be the folder of a sweep, which is compared alone.
+        raise InputError(f"there is no `{files[0]}`", "name the folder of a sweep, or two files or more")
     if len(files) < 2:
         raise InputError("there is nothing to compare", "name two files or more: `headstack compare A B`")
     sources = [read(Path(file), time or "response", open_trace) for file in files]
@@ -62,7 +65,7 @@ def compare(
     for file, other in zip(files[1:], sources[1:], strict=True):
         if other.kind != first.kind or (other.times is None) != (first.times is None):
             raise InputError(
-                f"`{files[0]}` is a {first.kind} and `{file}` a {other.kind}"
+                f"`{files[0]}` is a {first.noun} and `{file}` a {other.noun}"
                 if other.kind != first.kind
                 else f"`{files[0]}` and `{file}`: one has times of requests, the other a summary only",
                 "compare two of a kind",

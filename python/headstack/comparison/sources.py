@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -67,7 +68,7 @@ def read(path: Path, time: str, open_trace: Callable[[Path], _core.Trace]) -> So
     if not path.exists() and str(path) in _core.library_drives():
         return _drive(str(path), _core.Drive(str(path)))
     if not path.is_file():
-        raise InputError(f"cannot read `{path}`: {_why_not(path)}", f"name {'; '.join(KINDS.values())}")
+        raise InputError(f"cannot read `{path}`: {_why_not(path)}", f"{_near(path)}name {'; '.join(KINDS.values())}")
     if path.suffix == ".toml":
         return _drive(path.name, _core.Drive(str(path)))
     if path.suffix == ".json":
@@ -78,8 +79,19 @@ def read(path: Path, time: str, open_trace: Callable[[Path], _core.Trace]) -> So
 def _why_not(path: Path) -> str:
     if path.is_dir():
         return "it is a folder; the folder of a sweep is compared alone, point by point"
+    if str(path) in _core.library_systems():
+        return "a system of the library is compared by its runs; only drives are by their values"
     # A file is read more than once.
     return "it is not a regular file: write it to one first" if path.exists() else "no such file"
+
+
+def _near(path: Path) -> str:
+    """The file beside it, or the drive of the library, that a name which is not there was meant to be."""
+    if path.exists() or str(path) in _core.library_systems():
+        return ""
+    beside = [str(path.parent / each.name) for each in path.parent.iterdir()] if path.parent.is_dir() else []
+    near = get_close_matches(str(path), [*beside, *_core.library_drives()], 1)
+    return f"did you mean `{near[0]}`? " if near else ""
 
 
 def _document(path: Path, time: str) -> Source:
@@ -191,10 +203,10 @@ def _drive_values(about: Mapping[str, Any]) -> dict[str, Value]:
         "seek_single_ms": Value(seek["single_cylinder_ms"], "ms"),
         "seek_mean_ms": Value(seek["distance_weighted_ms"], "ms"),
         "seek_longest_ms": Value(seek["full_stroke_ms"], "ms"),
-        "bus_read_mb_per_s": Value(about["bus"]["read_mb_per_s"], "MB/s", label="bus rate of reads"),
-        "bus_write_mb_per_s": Value(about["bus"]["write_mb_per_s"], "MB/s", label="bus rate of writes"),
+        "bus_read_mb_per_s": Value(about["bus"]["read_mb_per_s"], "MB/s", label="rate of the bus, reads"),
+        "bus_write_mb_per_s": Value(about["bus"]["write_mb_per_s"], "MB/s", label="rate of the bus, writes"),
         "buffer_kib": Value(about["buffer"]["size_kib"], "KiB"),
-        "cache_segments": Value(about["cache"]["segments"], ""),
+        "cache_segments": Value(about["cache"]["segments"], "", label="segments of the cache"),
         "segment_kib": Value(about["cache"]["segment_kib"], "KiB"),
         **_controller_values(about["controller"]),
     }
