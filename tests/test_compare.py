@@ -6,7 +6,7 @@ import json
 import math
 import re
 from random import Random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 import pytest
@@ -15,7 +15,7 @@ import headstack
 from conftest import ROOT, refused
 from conftest import headstack as run_cli
 from headstack.comparison import Limit, resampling
-from headstack.comparison.result import Metric, _words
+from headstack.comparison.result import Difference, Metric, _words
 from headstack.errors import InputError
 from headstack.report.comparison import _detail, cells
 
@@ -87,6 +87,59 @@ def test_intervals_of_nothing_hold_zero(memory: float, monkeypatch: pytest.Monke
         low, high = resampling.intervals(sample(), sample(), paired=False, seed=number)["mean"]
         held += low <= 0 <= high
     assert held >= 9
+
+
+def chosen(files: list[Path], **options: Any) -> int | None:
+    """How many requests of two files are compared with these options of a trace."""
+    found = headstack.compare(files, open_trace=lambda path: headstack.Trace(path, **options))
+    return found.summary["compared"][0].get("requests_paired")
+
+
+def test_what_is_compared_is_what_the_options_choose(
+    runs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`compare` took every option of traces, and obeyed none for runs and only `--op` for traces."""
+    monkeypatch.setattr(resampling, "DRAWS", 20)
+    rows = pl.read_parquet(runs / "a.parquet")
+    reads = rows.filter(pl.col("op").cast(pl.String) == "read")
+    early = int((rows["arrival_ns"] < 60e9).sum())
+    ms = (reads["finish_ns"] - reads["start_ns"]).cast(pl.Float64) / 1e6
+    words = ("compare", runs / "a.parquet", runs / "faster.parquet")
+    told = run_cli(*words, "--op", "read", "--time", "service", "--json").json()["compared"][0]
+    assert told["requests_paired"] == len(reads) < 3000
+    assert told["metrics"]["mean"]["first"] == pytest.approx(ms.mean())
+    assert "holds nothing of device 7" in refused(*words, "--device", "7")
+    assert "Unknown option `--time-scale`" in refused(*words, "--time-scale", "2")
+    files = [runs / "a.parquet", runs / "faster.parquet"]
+    assert chosen(files, to_s=60) == early
+    assert chosen(files, from_s=60) == 3000 - early
+    with pytest.raises(InputError, match="knows no process"):
+        chosen(files, processes=["init"])
+    with pytest.raises(InputError, match="`time_scale` changes requests"):
+        chosen(files, time_scale=2)
+    # The same of traces: every second request on another device.
+    for file in files:
+        made = pl.DataFrame(headstack.Trace(file))
+        made = made.with_columns(device=(pl.int_range(pl.len()) % 2).cast(pl.UInt32), op=pl.col("op").cast(pl.String))
+        made.write_csv(tmp_path / f"{file.stem}.csv")
+    traces = [tmp_path / "a.csv", tmp_path / "faster.csv"]
+    assert chosen(traces, devices=[(1, None)]) == 1500
+    assert chosen(traces, op="read") == len(reads)
+    assert chosen(traces, to_s=60) == early
+    with pytest.raises(InputError, match="holds nothing of device 7"):
+        chosen(traces, devices=[(7, None)])
+
+
+def test_options_of_requests_are_refused_where_there_are_none(runs: Path) -> None:
+    drives = ("compare", "hp-97560", "cheetah-9lp")
+    for option in (("--op", "read"), ("--device", "1"), ("--to", "60s"), ("--time", "service"), ("--seed", "2")):
+        said = refused(*drives, *option)
+        assert f"`{option[0]}`" in said or option[0] in said
+        assert "leave it out" in said
+    summaries = ("compare", runs / "a.json", runs / "faster.json")
+    assert "`--op` is for the requests" in refused(*summaries, "--op", "read")
+    # A summary holds both times.
+    assert run_cli(*summaries, "--time", "service", "--json").json()["time"] is None
 
 
 def test_an_interval_finds_a_change_that_is_there() -> None:
@@ -328,9 +381,40 @@ def test_drives_of_the_library_are_compared_by_name() -> None:
 
 def test_a_tile_says_what_may_be_chance() -> None:
     """The sentence said so, and the tile beside it did not."""
-    for interval, words in (((-5.0, 1.0), ", may be chance"), ((-5.0, -1.0), ""), (None, "")):
-        assert _detail(Metric(30.0, 28.5, "ms", interval)) == f"30.000 to 28.500 ms{words}"
-    assert _detail(Metric(19, 12, "", None)) == "19 to 12"
+    unknown = ", chance or not is not known"
+    for interval, why, words in [
+        ((-5.0, 1.0), "", ", may be chance"),
+        ((-5.0, -1.0), "", ""),
+        (None, "", unknown),
+        (None, None, ""),
+    ]:
+        each = Difference("b", {"mean": Metric(30.0, 28.5, "ms", interval)}, None, None, no_interval=why)
+        assert _detail(each, "mean") == f"30.000 to 28.500 ms{words}"
+    same = Difference("b", {"mean": Metric(30.0, 30.0, "ms", (0.0, 0.0))}, None, None, no_interval="")
+    assert _detail(same, "mean") == "30 to 30 ms"
+    assert _detail(Difference("b", {"zones": Metric(19, 12, "", None)}, None, None), "zones") == "19 to 12"
+
+
+def test_an_answer_without_an_interval_says_so(runs: Path, tmp_path: Path) -> None:
+    """Two seeds of the same configuration differed by 75 %, and nothing was said of chance."""
+    for seed in (1, 2):
+        out = tmp_path / f"short{seed}.parquet"
+        headstack.simulate("hp-97560", "unix-like", requests=200, seed=seed, out=out)
+    shorts = [tmp_path / "short1.parquet", tmp_path / "short2.parquet"]
+    found = headstack.compare(shorts)
+    assert "whether this is chance is not known (fewer than 256 requests)" in found.answer()
+    assert "is not known" in found.summary["answer"]
+    found.report(tmp_path / "short.html")
+    page = (tmp_path / "short.html").read_text()
+    assert "There are no intervals: fewer than 256 requests tell none" in page
+    assert "chance or not is not known" in page
+    assert "400 resamples" not in page
+    # A summary has an interval of the mean alone.
+    summaries = headstack.compare([runs / "a.json", runs / "other.json"]).answer()
+    assert "mean goes" in summaries
+    assert "whether that of p99 is chance is not known (summaries hold no times" in summaries
+    assert "chance" not in headstack.compare(["hp-97560", "cheetah-9lp"]).answer()
+    assert "not known" not in headstack.compare([runs / "a.parquet", runs / "other.parquet"]).answer()
 
 
 def test_sentences_agree_with_plurals() -> None:
@@ -339,3 +423,39 @@ def test_sentences_agree_with_plurals() -> None:
         assert _words(metric, name).startswith("go from 3 to 1")
     for name in ("mean", "p99", "demerit", "rotational speed"):
         assert _words(metric, name).startswith("goes from 3 to 1")
+
+
+def test_all_values_of_drive_files_are_compared(tmp_path: Path) -> None:
+    """Of 11 values of geometry, a drive with another write policy and a fifth of the bus was the same."""
+    changed = tmp_path / "changed.toml"
+    changes = ("write_policy={ write-through = {} }", "bus.read_mb_per_s=2")
+    sets = [word for change in changes for word in ("--set", change)]
+    changed.write_text(run_cli("drives", "show", "hp-97560", "--toml", *sets).out)
+    found = headstack.compare(["hp-97560", changed])
+    assert "rate of the bus, reads goes from 10 to 2 MB/s (-80 %)" in found.answer()
+    assert "write policy goes from immediate-reporting to write-through" in found.answer()
+    assert "2 values of the drive files differ" in found.answer()
+    told = found.summary["compared"][0]
+    assert told.get("values_differ") == ["write_policy.immediate-reporting.dirty_hit", "bus.read_mb_per_s"]
+    assert told.get("words", {})["write policy"] == ["immediate-reporting", "write-through"]
+    shown = run_cli("compare", "hp-97560", changed, "--report", tmp_path / "page.html").out
+    assert "Values of the drive files that differ: write_policy" in " ".join(shown.split())
+    assert "write-through" in (tmp_path / "page.html").read_text()
+    same = headstack.compare(["hp-97560", "hp-97560"]).answer()
+    assert "is the same as" in same
+
+
+def test_two_actuators_are_what_tells_a_drive_apart() -> None:
+    found = headstack.compare(["dual-actuator-18tb", "nearline-18tb"])
+    assert "actuators go from 2 to 1" in found.answer()
+    metrics = found.differences[0].metrics
+    assert (metrics["heads_total"].first, metrics["heads_total"].second) == (18, 18)
+    assert (metrics["heads"].first, metrics["heads"].second) == (9, 18)
+
+
+def test_names_that_are_near_are_told(runs: Path, tmp_path: Path) -> None:
+    assert "did you mean `hp-c2247a`?" in refused("compare", "hp-c2247", "hp-97560")
+    assert "did you mean `" + str(runs / "a.parquet") + "`?" in refused("compare", runs / "a.parqet", runs / "a.json")
+    assert "a system of the library is compared by its runs" in refused("compare", "two-97560-one-bus", "hp-97560")
+    assert f"there is no `{tmp_path / 'results'}`" in refused("compare", tmp_path / "results")
+    assert "is a drive and" in refused("compare", "hp-97560", runs / "a.parquet")

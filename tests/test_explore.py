@@ -241,3 +241,13 @@ def test_a_misspelt_drive_is_refused_before_anything_runs(load: Path, tmp_path: 
     candidates = tmp_path / "candidates.toml"
     candidates.write_text('drives = ["hp-97560", "hp-97650"]\n')
     assert "did you mean hp-97560" in refused("explore", load / "load.trace", "--candidates", candidates)
+
+
+def test_a_misspelt_scheduler_is_refused_before_anything_runs(load: Path, tmp_path: Path) -> None:
+    """The others ran, and the answer counted those alone."""
+    candidates = tmp_path / "candidates.toml"
+    for word in ("host:clook", "drive:stpf", "clook"):
+        candidates.write_text(f'drives = ["hp-97560"]\nschedulers = ["fcfs", "{word}"]\n')
+        said = refused("explore", load / "load.trace", "--candidates", candidates)
+        assert "schedulers: " in said
+        assert "did you mean" in said

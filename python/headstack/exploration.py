@@ -13,6 +13,7 @@ from headstack.arguments import checked
 from headstack.comparison.sweep import P99, WATTS, SweepComparison
 from headstack.errors import InputError
 from headstack.overload import overload
+from headstack.overrides import scheduler_override
 from headstack.rebuild_times import rebuild_hours
 from headstack.results.names import Result
 from headstack.sweeping import cells, definition, reading, run_definition
@@ -119,7 +120,8 @@ class Exploration:
         """What to buy, in three sentences: who holds the load, who holds it for least, and what more would bring."""
         points, holding = self.comparison.points, self.holding
         limit = "" if self.p99_ms is None else f" with a p99 of at most {cells.figure(self.p99_ms)} ms"
-        first = f"{len(holding)} of {len(points)} candidates hold the load{limit}."
+        failed = len(self.comparison.sweep.failures)
+        first = f"{len(holding)} of {len(points)} candidates hold the load{limit}{f'; {failed} more could not be run' if failed else ''}."
         if not holding:
             best = min(points, key=lambda point: _cost(point, P99))
             return (
@@ -214,7 +216,19 @@ def _read(file: Path) -> dict[str, Any]:
         except InputError as problem:
             raise InputError(f"{file}: drives: {problem}", problem.hint) from None
     _check_rest(table, file)
+    for word in table.get("schedulers", ()):
+        _check_scheduler(word, _drive(drives[0], file), file)
     return table
+
+
+def _check_scheduler(word: str, drive: str, file: Path) -> None:
+    """Refuse a scheduler that no run would know, before any is made."""
+    override = scheduler_override(word, f"{file}: schedulers:")
+    try:
+        _core.System(drive, overrides=[override])
+    except InputError:
+        near = reading.nearest(override[1], [each["name"] for each in _core.schedulers()])
+        raise InputError(f"{file}: schedulers: there is no scheduler `{override[1]}`", near) from None
 
 
 def _check_rest(table: Mapping[str, Any], file: Path) -> None:

@@ -23,8 +23,8 @@ _BRACES = re.compile(r"invalid type: unit variant, expected (?:struct|newtype|tu
 _NO_WORD = "invalid type: unit variant, expected string only"
 _WHERE = re.compile(r"\nin `[^`]*`$")
 # What is expected, in the words of the file's reader and in ours.
-_KINDS = {"a boolean": "neither true nor false", "a string": "not text: it goes in quotes", "f64": "no number", "f32": "no number",
-          "a sequence": "no list: it goes in [brackets]", "a map": "no table: it goes in {braces}"}  # fmt: skip
+_KINDS = {"a boolean": "neither true nor false", "a string": "not text: it goes in quotes", "f64": "not a number", "f32": "not a number",
+          "a sequence": "not a list: it goes in [brackets]", "a map": "not a table: it goes in {braces}"}  # fmt: skip
 _KNOWN = re.compile(r"known[^:;]*: ([^;]*)")
 _ARGUMENT = re.compile(r"`([a-z_]+)`(?= cannot be )")
 # Where an option has another name than the argument of the API.
@@ -74,7 +74,7 @@ def _plain(message: str, hint: str | None) -> tuple[str, str | None]:
         digits = whole[1].strip("`")
         bits = 64 if whole[2] == "size" else int(whole[2])
         if not re.fullmatch(r"-?[0-9]+", digits):
-            said = f"{whole[1]} is no whole number"
+            said = f"{whole[1]} is not a whole number"
         elif digits.startswith("-"):
             said = f"{whole[1]} is less than 0"
         else:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from cyclopts import Parameter
 
 from headstack.cli import DONE, IN_PART, output
-from headstack.cli.options import OUTPUT, RUN, Json, TraceOptions
+from headstack.cli.options import OUTPUT, RUN, Json, ReadOptions
+from headstack.errors import InputError
 
 if TYPE_CHECKING:
     from headstack import Comparison
@@ -25,9 +26,12 @@ def compare(
         ),
     ],
     time: Annotated[
-        Literal["response", "service"],
-        Parameter(group=RUN, help="Which time of runs and traces: from arrival, or from the start at the drive."),
-    ] = "response",
+        Literal["response", "service"] | None,
+        Parameter(
+            group=RUN,
+            help="Which time of runs and traces: `response` from arrival (if absent), or `service` from the start at the drive.",
+        ),
+    ] = None,
     fail_if: Annotated[
         tuple[str, ...],
         Parameter(
@@ -37,8 +41,10 @@ def compare(
             "asked of every point. Repeatable.",
         ),
     ] = (),
-    how: Annotated[TraceOptions, Parameter(name="*")] = TraceOptions(),  # noqa: B008 (immutable)
-    seed: Annotated[int, Parameter(group=RUN, help="Seed of the resampling that the intervals come from.")] = 1,
+    how: Annotated[ReadOptions, Parameter(name="*")] = ReadOptions(),  # noqa: B008 (immutable)
+    seed: Annotated[
+        int | None, Parameter(group=RUN, help="Seed of the resampling that the intervals come from; 1 if absent.")
+    ] = None,
     report: Annotated[Path | None, Parameter(group=OUTPUT, help="HTML page of the comparison.")] = None,
     json: Json = False,
 ) -> int:
@@ -53,9 +59,13 @@ def compare(
         check_report(report)
     found: Comparison | SweepComparison
     if len(files) == 1 and files[0].is_dir():
+        given = {"--time": time, "--seed": seed}
+        _refuse([name for name, value in given.items() if value is not None] + how.given(), "the points of a sweep")
         found = Sweep(files[0]).compare(fail_if=fail_if)
     else:
         found = compare(files, time=time, fail_if=fail_if, seed=seed, open_trace=how.open)
+        if found.sources[0].times is None:
+            _refuse(how.given(), f"a {found.sources[0].noun}")
     if report is not None:
         found.report(report)
     output.print_json(found.summary) if json else _show(found)
@@ -64,6 +74,15 @@ def compare(
     for failed in found.failed:
         output.note(f"limit broken: {failed}")
     return IN_PART if found.failed else DONE
+
+
+def _refuse(options: list[str], what: str) -> None:
+    """Refuse options that choose among requests, or their times, where there are none."""
+    if options:
+        raise InputError(
+            f"`{options[0]}` is for the requests of runs and traces, and cannot be told of {what}",
+            "leave it out, or compare completions (`simulate --out`) or traces",
+        )
 
 
 def _show(found: Comparison | SweepComparison) -> None:
@@ -85,15 +104,17 @@ def _show_points(found: SweepComparison) -> None:
 
 
 def _show_files(found: Comparison) -> None:
-    from headstack.report.comparison import COLUMNS, cells
+    from headstack.report.comparison import COLUMNS, keys_words, table_rows
 
     for each in found.differences:
         output.table(
             f"{each.name} against {found.sources[0].name}",
             COLUMNS,
-            [cells(each.label(name), metric) for name, metric in each.metrics.items()],
+            table_rows(each),
             text_columns=(0, 3, 6, 7),
-            caption="; ".join(filter(None, [f"first: {found.sources[0].name}; second: {each.name}", _keys(each)])),
+            caption=". ".join(
+                filter(None, [f"first: {found.sources[0].name}; second: {each.name}", _keys(each), keys_words(each)])
+            ).rstrip("."),
         )
 
 

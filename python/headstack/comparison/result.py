@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -31,9 +31,9 @@ SCHEMA_VERSION = 1
 def compare(
     files: Sequence[str | Path],
     *,
-    time: Literal["response", "service"] = "response",
+    time: Literal["response", "service"] | None = None,
     fail_if: Sequence[str] = (),
-    seed: int = 1,
+    seed: int | None = None,
     open_trace: Callable[[Path], _core.Trace] = _core.Trace,
 ) -> Comparison:
     """Compare runs, traces, validations or measurements; the first file is what the others are compared with.
@@ -44,32 +44,44 @@ def compare(
         Completions of runs (Parquet) or their summaries (JSON), traces with measured times, scores of validations (JSON),
         measurements (JSON), drive files or names of drives in the library: two or more of a kind.
     time
-        Which time of runs and traces: the response (from arrival) or the service (from the start at the drive).
+        Which time of runs and traces: the response (from arrival; if absent) or the service (from the start at the drive).
     fail_if
         Limits such as "p99 > +5%"; those that are broken are in `Comparison.failed`.
     seed
-        Seed of the resampling that the intervals come from.
+        Seed of the resampling that the intervals come from; 1 if absent.
     open_trace
-        How a trace is opened.
+        How a run or a trace is opened: `devices`, `op`, `from_s` and `to_s` choose which of its requests are compared.
     """
     limits = [Limit.parse(text) for text in fail_if]
     _check_names(files)
+    if len(files) == 1 and not Path(files[0]).exists() and str(files[0]) not in _core.library_drives():
+        # It may be the folder of a sweep, which is compared alone.
+        raise InputError(f"there is no `{files[0]}`", "name the folder of a sweep, or two files or more")
     if len(files) < 2:
         raise InputError("there is nothing to compare", "name two files or more: `headstack compare A B`")
-    sources = [read(Path(file), time, open_trace) for file in files]
+    sources = [read(Path(file), time or "response", open_trace) for file in files]
     first = sources[0]
+    _check_choice(first, time, seed)
     for file, other in zip(files[1:], sources[1:], strict=True):
         if other.kind != first.kind or (other.times is None) != (first.times is None):
             raise InputError(
-                f"`{files[0]}` is a {first.kind} and `{file}` a {other.kind}"
+                f"`{files[0]}` is a {first.noun} and `{file}` a {other.noun}"
                 if other.kind != first.kind
                 else f"`{files[0]}` and `{file}`: one has times of requests, the other a summary only",
                 "compare two of a kind",
             )
     names = _apart([Path(file) for file in files])
     made = [replace(each, name=name) for name, each in zip(names, sources, strict=True)]
-    differences = [_difference(made[0], other, seed) for other in made[1:]]
-    return Comparison(made, time, differences, broken_limits(limits, differences))
+    differences = [_difference(made[0], other, 1 if seed is None else seed) for other in made[1:]]
+    return Comparison(made, time or "response", differences, broken_limits(limits, differences))
+
+
+def _check_choice(first: Source, time: str | None, seed: int | None) -> None:
+    """Refuse what is said of times, and of drawing from them, where there are none."""
+    if time is not None and first.kind not in ("run", "trace"):
+        raise InputError(f"`time` cannot be chosen: a {first.noun} has no times of requests", "leave it out")
+    if seed is not None and first.times is None:
+        raise InputError("`seed` cannot be chosen: without times of requests, nothing is resampled", "leave it out")
 
 
 def _check_names(files: object) -> None:
@@ -160,6 +172,16 @@ class Difference:
     demerit_ms: float | None
     # What to tell first, of values in different units; empty where the metrics' own order does.
     weighty: tuple[str, ...] = ()
+    # Why changes without an interval have none; `None` where they cannot be chance.
+    no_interval: str | None = None
+    # Of two drives: values that are words, and the keys of their files that differ; `None` of others.
+    words: dict[str, tuple[str, str]] = field(default_factory=dict)
+    keys_differ: list[str] | None = None
+
+    def is_unknown(self, metric: str) -> bool:
+        """Whether nothing tells if a change is chance."""
+        found = self.metrics[metric]
+        return self.no_interval is not None and found.ci95 is None and not found.is_rounding
 
     def label(self, metric: str) -> str:
         """What a metric is called for readers."""
@@ -204,6 +226,7 @@ class Comparison:
                     "requests_paired": None if each.paired is None else len(each.paired),
                     "demerit_ms": each.demerit_ms,
                     "metrics": {name: metric.as_dict() for name, metric in each.metrics.items()},
+                    **({} if each.keys_differ is None else {"words": _as_lists(each.words), "values_differ": each.keys_differ}),
                 }
                 for each in self.differences
             ],
@@ -229,6 +252,10 @@ class Comparison:
         return f"<p>{escape(self.answer())}</p>"
 
 
+def _as_lists(words: Mapping[str, tuple[str, str]]) -> dict[str, list[str]]:
+    return {name: list(both) for name, both in words.items()}
+
+
 def _apart(paths: list[Path]) -> list[str]:
     """Names that tell the files apart: as short as that allows."""
     if len({path.stem for path in paths}) == len(paths):
@@ -243,15 +270,29 @@ def _difference(first: Source, other: Source, seed: int) -> Difference:
             raise InputError(f"`{first.name}` and `{other.name}` have no value in common")
         metrics = {name: _of_values(first.values[name], other.values[name]) for name in shared}
         if first.kind == "measurement":
-            return Difference(other.name, metrics, None, None, _by_weight(metrics))
-        return Difference(other.name, metrics, None, None)
+            words = {name: (first.words[name], word) for name, word in other.words.items() if name in first.words}
+            return Difference(
+                other.name,
+                metrics,
+                None,
+                None,
+                _by_weight(metrics),
+                words=words,
+                keys_differ=_keys_differ(first, other),
+            )
+        why = _NO_TIMES if first.kind == "run" else ""
+        return Difference(other.name, metrics, None, None, no_interval=why)
     joined = _paired(first.times, other.times)
     one, two = (first.times["ms"], other.times["ms"]) if joined is None else (joined["first_ms"], joined["second_ms"])
     intervals = resampling.intervals(one, two, paired=joined is not None, seed=seed)
     before, after = (resampling.statistics(source.times["ms"]) for source in (first, other) if source.times is not None)
     metrics = {name: Metric(before[name], after[name], "ms", intervals.get(name)) for name in before}
     distance = _core.demerit(first.times["ms"].to_list(), other.times["ms"].to_list())
-    return Difference(other.name, metrics, joined, distance["demerit_ms"])
+    few = f"fewer than {resampling.LEAST} requests" if not intervals else ""
+    return Difference(other.name, metrics, joined, distance["demerit_ms"], no_interval=few)
+
+
+_NO_TIMES = "summaries hold no times of requests; completions (`simulate --out`) do"
 
 
 def _of_values(first: Value, second: Value) -> Metric:
@@ -262,8 +303,16 @@ def _of_values(first: Value, second: Value) -> Metric:
     return Metric(first.value, second.value, first.unit, interval, first.label, first.has_ratio)
 
 
+def _keys_differ(first: Source, other: Source) -> list[str] | None:
+    """The values of two drive files that differ, by their paths."""
+    if not (first.is_drive and other.is_drive):
+        return None
+    paths = dict.fromkeys([*first.keys, *other.keys])
+    return [path for path in paths if first.keys.get(path) != other.keys.get(path)]
+
+
 CHIEF = (
-    "rotation_rpm", "sectors_per_track", "zones", "heads", "cylinders", "capacity_sectors", "seek_mean_ms",
+    "actuators", "rotation_rpm", "sectors_per_track", "zones", "heads_total", "heads", "cylinders", "capacity_sectors", "seek_mean_ms",
     "seek_longest_ms", "seek_single_ms",
 )  # fmt: skip
 """What tells drives apart: told before anything else that differs by a percent."""
@@ -275,6 +324,9 @@ def _by_weight(metrics: Mapping[str, Metric]) -> tuple[str, ...]:
     def weight(name: str) -> tuple[int, float]:
         metric = metrics[name]
         percent = metric.change_percent
+        if percent is None and metric.has_ratio and not metric.is_in_points and not metric.first:
+            # From nothing to something is more than any percentage says.
+            percent = 100.0
         # What may be chance comes behind what is none.
         if percent is None or metric.is_clear is False:
             return 3 + (metric.is_clear is False), -abs(metric.change)
@@ -303,11 +355,33 @@ def _sentence(first: str, each: Difference) -> str:
     names = [name for name in ("mean", "p99", "demerit", "mae") if name in each.metrics]
     if not names:
         names = list(each.weighty[:2])
+    if each.keys_differ:
+        return _of_drives(first, each, names, each.keys_differ)
     if all(each.metrics[name].change == 0 for name in names):
         return f"{each.name} is the same as {first} in all {len(each.metrics)} values."
     parts = [f"{each.label(name)} {_words(each.metrics[name], each.label(name))}" for name in names]
     how = "" if each.paired is None else f"; paired, same {len(each.paired):,} requests"
-    return f"From {first} to {each.name}, {'; '.join(parts)}{how}."
+    return f"From {first} to {each.name}, {'; '.join(parts)}{how}{_unknown(each, names)}."
+
+
+def _of_drives(first: str, each: Difference, names: Sequence[str], keys: Sequence[str]) -> str:
+    """What differs most between two drives, and how much more does."""
+    words = [f"{name} goes from {one} to {two}" for name, (one, two) in each.words.items() if one != two]
+    told = [*(f"{each.label(name)} {_words(each.metrics[name], each.label(name))}" for name in names), *words]
+    count = "1 value of the drive files differs" if len(keys) == 1 else f"{len(keys)} values of the drive files differ"
+    if not told:
+        some = ", ".join(f"`{key}`" for key in keys[:3])
+        return f"From {first} to {each.name}, {count}: {some}{' and others' if len(keys) > 3 else ''}."
+    return f"From {first} to {each.name}, {'; '.join(told)}; {count}."
+
+
+def _unknown(each: Difference, names: Sequence[str]) -> str:
+    """That nothing tells whether changes are chance, and why."""
+    unknown = [name for name in names if each.is_unknown(name)]
+    if not unknown:
+        return ""
+    which = "this" if len(unknown) == len(names) else f"that of {' and '.join(map(each.label, unknown))}"
+    return f"; whether {which} is chance is not known{f' ({each.no_interval})' if each.no_interval else ''}"
 
 
 def _figures(first: float, second: float) -> tuple[str, str]:

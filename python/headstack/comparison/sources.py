@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from headstack import _core
+from headstack.comparison import selection
 from headstack.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     import polars as pl
 
@@ -50,16 +52,25 @@ class Source:
     values: dict[str, Value] = field(default_factory=dict)
     times: pl.DataFrame | None = None
     is_drive: bool = False
+    words: dict[str, str] = field(default_factory=dict)
+    """Values of a drive that are words: its scheduler, its write policy."""
+    keys: dict[str, object] = field(default_factory=dict)
+    """Every value of a drive file by its path, those of lists together."""
+
+    @property
+    def noun(self) -> str:
+        """What it is called for readers."""
+        return "drive" if self.is_drive else self.kind
 
 
 def read(path: Path, time: str, open_trace: Callable[[Path], _core.Trace]) -> Source:
     """Read a file, or a drive of the library; `time` is `response` or `service`, for those that have times."""
     if not path.exists() and str(path) in _core.library_drives():
-        return Source(str(path), "measurement", _drive_values(_core.Drive(str(path)).describe()), is_drive=True)
+        return _drive(str(path), _core.Drive(str(path)))
     if not path.is_file():
-        raise InputError(f"cannot read `{path}`: {_why_not(path)}", f"name {'; '.join(KINDS.values())}")
+        raise InputError(f"cannot read `{path}`: {_why_not(path)}", f"{_near(path)}name {'; '.join(KINDS.values())}")
     if path.suffix == ".toml":
-        return Source(path.name, "measurement", _drive_values(_core.Drive(str(path)).describe()), is_drive=True)
+        return _drive(path.name, _core.Drive(str(path)))
     if path.suffix == ".json":
         return _document(path, time)
     return _requests(path, time, open_trace)
@@ -68,8 +79,19 @@ def read(path: Path, time: str, open_trace: Callable[[Path], _core.Trace]) -> So
 def _why_not(path: Path) -> str:
     if path.is_dir():
         return "it is a folder; the folder of a sweep is compared alone, point by point"
+    if str(path) in _core.library_systems():
+        return "a system of the library is compared by its runs; only drives are by their values"
     # A file is read more than once.
     return "it is not a regular file: write it to one first" if path.exists() else "no such file"
+
+
+def _near(path: Path) -> str:
+    """The file beside it, or the drive of the library, that a name which is not there was meant to be."""
+    if path.exists() or str(path) in _core.library_systems():
+        return ""
+    beside = [str(path.parent / each.name) for each in path.parent.iterdir()] if path.parent.is_dir() else []
+    near = get_close_matches(str(path), [*beside, *_core.library_drives()], 1)
+    return f"did you mean `{near[0]}`? " if near else ""
 
 
 def _document(path: Path, time: str) -> Source:
@@ -132,6 +154,39 @@ def _scores(document: dict[str, Any]) -> dict[str, Value]:
     return values
 
 
+def _drive(name: str, drive: _core.Drive) -> Source:
+    about = drive.describe()
+    words = {
+        "write policy": next(iter(about["write_policy"]))
+        if isinstance(about["write_policy"], dict)
+        else str(about["write_policy"]),
+        "scheduler": about["controller"]["scheduler"],
+        "read-ahead": str(about["cache"]["read_ahead"]),
+    }
+    keys: dict[str, object] = {}
+    for path, value in _leaves(drive.spec(), ""):
+        # Of a list, what differs anywhere differs.
+        keys[path] = (keys[path], value) if path in keys else value
+    return Source(name, "measurement", _drive_values(about), is_drive=True, words=words, keys=keys)
+
+
+_ABOUT = ("name", "summary", "provenance")
+"""Keys of a drive file that say nothing of what the drive does."""
+
+
+def _leaves(value: object, path: str) -> Iterator[tuple[str, object]]:
+    """Every value of a drive file by its dotted path, with `*` for the elements of a list of tables."""
+    if isinstance(value, dict):
+        for key, each in value.items():
+            if path or key not in _ABOUT:
+                yield from _leaves(each, f"{path}.{key}".lstrip("."))
+    elif isinstance(value, list) and any(isinstance(each, dict) for each in value):
+        for each in value:
+            yield from _leaves(each, f"{path}.*")
+    else:
+        yield path, value
+
+
 def _drive_values(about: Mapping[str, Any]) -> dict[str, Value]:
     seek = about["seek"]
     return {
@@ -139,14 +194,36 @@ def _drive_values(about: Mapping[str, Any]) -> dict[str, Value]:
         "rotation_ms": Value(about["rotation_ms"], "ms"),
         "rotation_rpm": Value(about["rotation_rpm"], "rpm"),
         "cylinders": Value(about["cylinders"], ""),
-        "heads": Value(about["heads"], ""),
+        "actuators": Value(about["actuators"], ""),
+        "heads": Value(about["heads"], "", label="heads of each actuator"),
+        "heads_total": Value(about["heads"] * about["actuators"], "", label="heads"),
         "zones": Value(len(about["zones"]), ""),
         "sectors_per_track": Value(about["zones"][0]["sectors_per_track"], "sectors"),
         "head_switch_ms": Value(about["head_switch_ms"], "ms"),
         "seek_single_ms": Value(seek["single_cylinder_ms"], "ms"),
         "seek_mean_ms": Value(seek["distance_weighted_ms"], "ms"),
         "seek_longest_ms": Value(seek["full_stroke_ms"], "ms"),
+        "bus_read_mb_per_s": Value(about["bus"]["read_mb_per_s"], "MB/s", label="rate of the bus, reads"),
+        "bus_write_mb_per_s": Value(about["bus"]["write_mb_per_s"], "MB/s", label="rate of the bus, writes"),
+        "buffer_kib": Value(about["buffer"]["size_kib"], "KiB"),
+        "cache_segments": Value(about["cache"]["segments"], "", label="segments of the cache"),
+        "segment_kib": Value(about["cache"]["segment_kib"], "KiB"),
+        **_controller_values(about["controller"]),
     }
+
+
+def _controller_values(controller: Mapping[str, Any]) -> dict[str, Value]:
+    names = {
+        "read_overhead_ms": "overhead of a read",
+        "write_overhead_ms": "overhead of a write",
+        "hit_overhead_ms": "overhead of a cache hit",
+        "read_completion_ms": "completion of a read",
+        "write_completion_ms": "completion of a write",
+        "overhead_beside_seek_ms": "overhead beside the seek",
+    }
+    known = {key: name for key, name in names.items() if controller.get(key) is not None}
+    values = {key: Value(controller[key], "ms", label=name) for key, name in known.items()}
+    return {**values, "queue_depth": Value(controller["queue_depth"], "")}
 
 
 def _requests(path: Path, time: str, open_trace: Callable[[Path], _core.Trace]) -> Source:
@@ -164,7 +241,10 @@ def _requests(path: Path, time: str, open_trace: Callable[[Path], _core.Trace]) 
                 f"make a file of that first: `headstack measure --from {path} --json > {path.stem}.json`",
             )
         is_run = "queue_ns" in columns
-    frame = pl.read_parquet(path, glob=False) if is_run else pl.DataFrame(open_trace(path))
+    trace = open_trace(path)
+    frame = selection.of_run(path, trace) if is_run else selection.of_trace(trace)
+    if frame.is_empty():
+        raise InputError(f"no request of `{path}` is left to compare", "none is chosen, or none is whole")
     begin = "arrival_ns" if time == "response" else "start_ns"
     if not {begin, "finish_ns"} <= set(frame.columns):
         raise InputError(f"`{path}` has no measured times", "compare traces that have them, or runs")

@@ -119,8 +119,14 @@ class SweepComparison:
     @cached_property
     def fronts(self) -> list[Front]:
         """The Pareto fronts of the 99th percentile against watts and price, where these are known."""
-        found = [Front(metric, word, [_front(points, metric) for points in self.loads]) for metric, word in FRONTS]
-        return [front for front in found if front.points]
+        known = [pair for pair in FRONTS if any(_front(points, pair[0]) for points in self.loads)]
+        return [
+            Front(metric, word, [_front(self._kept(points), metric) for points in self.loads]) for metric, word in known
+        ]
+
+    def _kept(self, points: list[PointResult]) -> list[PointResult]:
+        """Those that keep up with their load: a queue that grows without end has no p99 to weigh."""
+        return [point for point in points if point.point.number not in self.left_behind]
 
     def design(self, point: PointResult) -> str:
         """A point in words, but for its load."""
@@ -147,12 +153,15 @@ class SweepComparison:
             self._best(front.metric, front.word, " USD" if front.metric == metrics.USD else "") for front in self.fronts
         ]
         if behind:
-            sentences.append(f"{behind} of {len(self.points)} points do not keep up with their load, and are left out.")
+            do, its, are = ("does", "its", "is") if behind == 1 else ("do", "their", "are")
+            sentences.append(
+                f"{behind} of {len(self.points)} points {do} not keep up with {its} load, and {are} left out."
+            )
         return " ".join(filter(None, sentences))
 
     def _best(self, metric: str, word: str, unit: str) -> str:
         """The sentence about one cost."""
-        loads = [[point for point in load if point.point.number not in self.left_behind] for load in self.loads]
+        loads = [self._kept(load) for load in self.loads]
         costs = [[(point, _mean(point, metric)) for point in points] for points in loads if points]
         known = [load for some in costs if (load := [(point, cost) for point, cost in some if cost is not None])]
         if not known:

@@ -24,16 +24,15 @@ def comparison_page(comparison: Comparison) -> Page:
     for each in comparison.differences:
         if each.paired is not None:
             sections.append(_paired(first, each, comparison.time))
-        text = "" if each.demerit_ms is None else (
-            f"The distributions are {number(each.demerit_ms, 3)} ms apart (demerit). Intervals: {DRAWS} resamples of "
-            f"{BLOCKS} blocks of neighbouring requests{', the same in both' if each.paired is not None else ''}."
+        text = keys_words(each) if each.demerit_ms is None else (
+            f"The distributions are {number(each.demerit_ms, 3)} ms apart (demerit). {_how_sure(each)}"
         )  # fmt: skip
-        rows = [list(cells(each.label(name), metric)) for name, metric in each.metrics.items()]
+        rows = [list(row) for row in table_rows(each)]
         # "first" and "second" are no help beside "b against a", which names them the other way round.
         columns = [{"first": first, "second": each.name}.get(column, column) for column in COLUMNS]
         sections.append(Section(f"{each.name} against {first}", text, columns=columns, rows=rows))
     numbers = [
-        Number(f"{each.label(name)}, {each.name}", _change(each.metrics[name]), _detail(each.metrics[name]))
+        Number(f"{each.label(name)}, {each.name}", _change(each.metrics[name]), _detail(each, name))
         for each in comparison.differences[:2]
         for name in list(dict.fromkeys([*each.weighty, *each.metrics]))[:4]
     ]
@@ -48,18 +47,39 @@ def comparison_page(comparison: Comparison) -> Page:
     )
 
 
+def keys_words(each: Difference) -> str:
+    """Which values of drive files differ, whether the table has them or not."""
+    if not each.keys_differ:
+        return ""
+    more = f", and {len(each.keys_differ) - 12} more" if len(each.keys_differ) > 12 else ""
+    return f"Values of the drive files that differ: {', '.join(each.keys_differ[:12])}{more}."
+
+
+def _how_sure(each: Difference) -> str:
+    """Where the intervals come from, or why there are none."""
+    if each.no_interval:
+        return f"There are no intervals: {each.no_interval} tell none, so nothing says whether a change is chance."
+    same = ", the same in both" if each.paired is not None else ""
+    return f"Intervals: {DRAWS} resamples of {BLOCKS} blocks of neighbouring requests{same}."
+
+
 def _subtitle(comparison: Comparison) -> str:
     """What is compared, of how many requests, and by which time."""
     counts = [len(each.times) for each in comparison.sources if each.times is not None]
-    what = f"{len(comparison.sources)} {_noun(comparison)}s compared"
+    nouns = {each.noun for each in comparison.sources}
+    what = f"{len(comparison.sources)} {nouns.pop() if len(nouns) == 1 else comparison.kind}s compared"
     if not counts:
         return what
     low, high = min(counts), max(counts)
     return f"{what} by {comparison.time} time: {low:,}{f' to {high:,}' if high > low else ''} requests each"
 
 
-def _noun(comparison: Comparison) -> str:
-    return "drive" if all(each.is_drive for each in comparison.sources) else comparison.kind
+def table_rows(each: Difference) -> list[tuple[str, ...]]:
+    """A row for each value, those that are words last."""
+    rows = [cells(each.label(name), metric) for name, metric in each.metrics.items()]
+    return rows + [
+        (name, one, two, "", "0" if one == two else "another", "–", "–", "–") for name, (one, two) in each.words.items()
+    ]
 
 
 def cells(name: str, metric: Metric) -> tuple[str, ...]:
@@ -110,11 +130,14 @@ def _change(metric: Metric) -> str:
     return f"{metric.change_percent:+.1f} %"
 
 
-def _detail(metric: Metric) -> str:
+def _detail(each: Difference, name: str) -> str:
     """Both values of a tile, and whether its change may be chance."""
+    metric = each.metrics[name]
     first, second = _pair(metric)
     unit = f" {metric.unit}" if metric.unit else ""
-    return f"{first} to {second}{unit}{', may be chance' if metric.is_clear is False else ''}"
+    # What is the same is so by no chance.
+    chance = ", may be chance" if metric.is_clear is False and not metric.is_rounding else ""
+    return f"{first} to {second}{unit}{', chance or not is not known' if each.is_unknown(name) else chance}"
 
 
 def _distributions(comparison: Comparison) -> Section:

@@ -25,6 +25,10 @@ class Compared(TypedDict):
     requests_paired: NotRequired[int | None]
     demerit_ms: NotRequired[Figure]
     metrics: dict[str, MetricChange]
+    words: NotRequired[dict[str, list[str]]]
+    """Of drives: values that are words, of the first and of the other."""
+    values_differ: NotRequired[list[str]]
+    """Of drives: the values of their files that differ, by dotted path; `*` stands for the elements of a list."""
     point: NotRequired[int]
     values: NotRequired[dict[str, Any]]
     against: NotRequired[int]
