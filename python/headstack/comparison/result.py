@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from headstack.results.comparisons import ComparisonSummary, MetricChange
+    from headstack.results.comparisons import Compared, ComparisonSummary, MetricChange
 
 SCHEMA_VERSION = 1
 
@@ -220,16 +220,7 @@ class Comparison:
             "time": self.time if self.sources[0].times is not None else None,
             "first": self.sources[0].name,
             "answer": self.answer(),
-            "compared": [
-                {
-                    "name": each.name,
-                    "requests_paired": None if each.paired is None else len(each.paired),
-                    "demerit_ms": each.demerit_ms,
-                    "metrics": {name: metric.as_dict() for name, metric in each.metrics.items()},
-                    **({} if each.keys_differ is None else {"words": _as_lists(each.words), "values_differ": each.keys_differ}),
-                }
-                for each in self.differences
-            ],
+            "compared": [_compared(each) for each in self.differences],
             "failed": self.failed,
         }  # fmt: skip
 
@@ -250,6 +241,20 @@ class Comparison:
         from html import escape
 
         return f"<p>{escape(self.answer())}</p>"
+
+
+def _compared(difference: Difference) -> Compared:
+    """One of the others, as in the JSON."""
+    told: Compared = {
+        "name": difference.name,
+        "requests_paired": None if difference.paired is None else len(difference.paired),
+        "demerit_ms": difference.demerit_ms,
+        "metrics": {name: metric.as_dict() for name, metric in difference.metrics.items()},
+    }
+    if difference.keys_differ is not None:
+        told["words"] = _as_lists(difference.words)
+        told["values_differ"] = difference.keys_differ
+    return told
 
 
 def _as_lists(words: Mapping[str, tuple[str, str]]) -> dict[str, list[str]]:

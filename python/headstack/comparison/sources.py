@@ -161,7 +161,7 @@ def _drive(name: str, drive: _core.Drive) -> Source:
         if isinstance(about["write_policy"], dict)
         else str(about["write_policy"]),
         "scheduler": about["controller"]["scheduler"],
-        "read-ahead": str(about["cache"]["read_ahead"]),
+        "read-ahead": str(cache["read_ahead"]) if (cache := about["cache"]) else "none",
     }
     keys: dict[str, object] = {}
     for path, value in _leaves(drive.spec(), ""):
