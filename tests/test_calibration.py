@@ -56,6 +56,7 @@ def test_parameters_are_a_list(tmp_path: Path) -> None:
 def test_it_finds_what_was_altered(found: headstack.Calibration) -> None:
     rows = {row["name"]: row for row in found.summary["parameters"]}
     assert set(rows) == set(FITTED)
+    assert "error per request" in found._repr_html_()
     for name, real in REAL.items():
         row = rows[name]
         assert row["after"] == pytest.approx(real, rel=0.02, abs=0.03), row

@@ -59,6 +59,7 @@ def written(rows: pl.DataFrame, path: Path) -> Path:
 
 def test_each_device_goes_as_in_a_run_of_its_own(trace: Path) -> None:
     done = headstack.fleet("hp-97560", headstack.Trace(trace), seed=3, worst=2)
+    assert f"{done.summary['response_ms']['p99']:,.2f} ms" in done._repr_html_()
     devices = pl.DataFrame(done.devices)
     assert devices["device"].to_list() == [7 + 1000 * index for index in range(DEVICES)]
     alone = [

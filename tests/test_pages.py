@@ -96,6 +96,7 @@ def test_the_timeline_begins_where_the_request_does(tmp_path: Path) -> None:
     span = max(line["finish_ms"] for line in found.timelines) - min(line["arrival_ms"] for line in found.timelines)
     assert 0 < max(data) <= max(span * 3, 200)
     assert f"{found.timelines[-1]['response_ms']:.3f} ms" in answer(page)
+    assert f"{found.timelines[-1]['response_ms']:.3f} ms" in found._repr_html_()
 
 
 def test_an_answer_names_what_was_waited_for() -> None:

@@ -47,6 +47,12 @@ class Explanation:
         warn("`stories` is now `timelines`; the old name goes with the next version", FutureWarning, stacklevel=2)
         return self.timelines
 
+    def _repr_html_(self) -> str:
+        from headstack.notebook import sentence
+        from headstack.report.explanation import answer
+
+        return sentence(answer(self))
+
     def report(self, path: str | Path) -> None:
         """Write the page: the timeline, and each step in words."""
         from headstack.report.explanation import explanation_page

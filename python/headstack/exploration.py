@@ -180,6 +180,11 @@ class Exploration:
             "failures": self.comparison.sweep.summary["failures"],
         }
 
+    def _repr_html_(self) -> str:
+        from headstack.notebook import sentence
+
+        return sentence(self.answer())
+
     def report(self, path: str | Path) -> None:
         """Write the page: the answer, Pareto fronts, all candidates, distributions, phases."""
         from headstack.report.exploration import exploration_page

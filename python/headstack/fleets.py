@@ -45,6 +45,11 @@ class Fleet:
         """One row a device: requests, utilisation, and mean, quantiles and maximum of its responses."""
         return self.result.devices()
 
+    def _repr_html_(self) -> str:
+        from headstack.notebook import fleet
+
+        return fleet(self.summary)
+
 
 @formerly(limit="requests")
 @checked(but=("system",))

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from headstack._core import Drive, Trace
 
 
+_QUANTILES = (("mean", "mean"), ("p99", "p99"), ("max", "max"))
 QUICK_BYTES = 32_000_000
 """A trace of at most so many bytes is read to be shown: a second or less."""
 
@@ -91,3 +92,43 @@ def validation(summary: Mapping[str, Any]) -> str:
             ("not phase-locked", f"{summary['without_phase_lock']['per_request']['mae_ms']:.2f} ms per request")
         )
     return table(f"{summary['system']} against {summary['workload']}", rows)
+
+
+def sentence(text: str) -> str:
+    """An answer."""
+    return f"<p>{escape(text)}</p>"
+
+
+def calibration(summary: Mapping[str, Any]) -> str:
+    """How far the drive was from measured times, and is, and what was replaced."""
+    before, after = (summary["test"][when] for when in ("before", "after"))
+    errors = [f"{score['per_request']['mae_ms']:.3f} ms" for score in (before, after)]
+    demerits = [f"{score['demerit_ms']:.3f} ms" for score in (before, after)]
+    rows = [
+        ("error per request", f"{' → '.join(errors)} on test requests"),
+        ("demerit", " → ".join(demerits)),
+    ]
+    changed = [row for row in summary["parameters"] if row["before"] != row["after"]]
+    rows += [(row["path"], f"{_value(row['before'])} → {_value(row['after'])}") for row in changed]
+    return table(f"{summary['system']}, calibrated", rows)
+
+
+def _value(value: object) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def fleet(summary: Mapping[str, Any]) -> str:
+    """How many devices, and how long their requests take."""
+    response = summary["response_ms"]
+    rows = [
+        ("requests", f"{summary['requests']:,} in {summary['simulated_s']:,.1f} simulated s"),
+        *(
+            (f"response, {name}", "–" if response[key] is None else f"{response[key]:,.2f} ms")
+            for key, name in _QUANTILES
+        ),
+        (
+            "utilisation",
+            f"{100 * summary['utilisation_mean']:.1f} % on average, {100 * summary['utilisation_max']:.1f} % at most",
+        ),
+    ]
+    return table(_counted(summary["devices"], "device"), rows)

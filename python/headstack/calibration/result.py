@@ -112,6 +112,11 @@ class Calibration:
 
         calibration_page(self).write(Path(path))
 
+    def _repr_html_(self) -> str:
+        from headstack.notebook import calibration
+
+        return calibration(self.summary)
+
     def __repr__(self) -> str:
         test = self.summary["test"]
         before, after = (test[when]["per_request"]["mae_ms"] for when in ("before", "after"))

@@ -121,7 +121,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "schedulers": ("headstack schedulers",),
     "study": ("headstack study list", "headstack study skippy --report skippy.html"),
     "study list": ("headstack study list",),
-    "completion": ("headstack completion bash > ~/.local/share/bash-completion/completions/headstack",),
+    "completion": ("headstack completion bash >> ~/.bash_completion",),
 }
 
 ABOUT = "A laboratory for disk drives: describe, simulate, validate, explore."

@@ -395,6 +395,11 @@ def _figures(first: float, second: float) -> tuple[str, str]:
     return figure(first, digits), figure(second, digits)
 
 
+def _signed(change: float) -> str:
+    """Three digits that count, and thousands apart."""
+    return f"{change:+,.0f}" if abs(change) >= 1000 else f"{change:+.3g}"
+
+
 def _words(metric: Metric, name: str = "") -> str:
     unit = f" {metric.unit}" if metric.unit else ""
     first, second = _figures(metric.first, metric.second)
@@ -402,9 +407,9 @@ def _words(metric: Metric, name: str = "") -> str:
     goes = "go" if re.match(r"[a-z]+[^s ]s\b", name) else "goes"
     text = f"{goes} from {first} to {second}{unit}"
     if metric.is_in_points:
-        text += f" ({metric.change:+.3g} points)"
+        text += f" ({_signed(metric.change)} points)"
     elif metric.change_percent is not None:
-        text += f" ({metric.change_percent:+.3g} %)"
+        text += f" ({_signed(metric.change_percent)} %)"
     if metric.is_clear is False:
         text += ", which may be chance"
     return text

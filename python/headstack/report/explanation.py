@@ -77,14 +77,14 @@ def explanation_page(explanation: Explanation) -> Page:
         title=f"What {explanation.system} did",
         subtitle="What was done for each request, on one clock"
         + (f"; 0 ms is {number(origin, 3)} ms after the start" if origin else ""),
-        answer=_answer(explanation),
+        answer=answer(explanation),
         numbers=[],
         sections=sections,
         cite=[("tool", f"headstack {__version__}"), ("system", explanation.system)],
     )
 
 
-def _answer(explanation: Explanation) -> str:
+def answer(explanation: Explanation) -> str:
     """How long the last request took, and what most of it went on."""
     if not explanation.timelines:
         return ""

@@ -19,7 +19,7 @@ PHASES = {
     "bus": ORANGE,
     "other": VERMILLION,
 }
-STEPS = {"wait": GREY, **{name: PHASES[name] for name in PHASES if name != "other"}}
+STEPS = {"wait": PHASES["other"], **{name: PHASES[name] for name in PHASES if name != "other"}}
 RUNGS = {"M0": VERMILLION, "M1": ORANGE, "M2": SKY, "M3": BLUE, "M4": GREEN, "M5": PURPLE}
 
 FONT = "system-ui, 'Segoe UI', 'Helvetica Neue', 'DejaVu Sans', Arial, sans-serif"

@@ -204,6 +204,9 @@ class Sweep:
             },
         }
 
+    def _repr_html_(self) -> str:
+        return self.table._repr_html_()
+
     def __repr__(self) -> str:
         return f"Sweep({str(self.folder)!r}, {len(self.results):,} of {len(self.definition.points):,} points)"
 
