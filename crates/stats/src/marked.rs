@@ -36,7 +36,7 @@ impl Marked {
             return self.short.extend(both.map(|(key, value)| (2 * value.0 + key % 2) as u32));
         }
         for (key, value) in both {
-            let marked = value.0.saturating_mul(2) | key % 2;
+            let marked = value.0.saturating_mul(2) | (key % 2);
             match u32::try_from(marked) {
                 Ok(short) => self.short.push(short),
                 Err(_) => self.long.push(marked),
@@ -71,8 +71,12 @@ impl Marked {
         long.sort_unstable();
         let second = Counts::of(&short, &long);
         let kinds = [second.summary(0), second.summary(1)];
-        short.iter_mut().for_each(|marked| *marked /= 2);
-        long.iter_mut().for_each(|marked| *marked /= 2);
+        for marked in &mut short {
+            *marked /= 2;
+        }
+        for marked in &mut long {
+            *marked /= 2;
+        }
         (kinds, Quantiles::of_sorted(short, long))
     }
 }

@@ -72,7 +72,7 @@ fn held(text: &str, set: &[(&str, &str)], requests: Vec<Request>) -> (Nanos, f64
 
 #[test]
 fn flushes_ahead_of_a_discard_are_in_its_row() {
-    let drives = vec!["\"hp-97560\""; 4].join(", ");
+    let drives = ["\"hp-97560\""; 4].join(", ");
     for hold in ["commands_hold = true", "disconnects = false"] {
         let text = format!(
             "[bus.b]\nrate_mb_per_s = 10.0\n{hold}\n[volume.v]\nlevel = \"raid-5\"\nstripe_unit_kib = 16\n\
