@@ -50,7 +50,7 @@ def test_every_argument_is_explained_and_no_default_is_python(
 
 @pytest.mark.parametrize("example", [line for lines in verbs.EXAMPLES.values() for line in lines])
 def test_examples_are_commands(example: str) -> None:
-    words = output.choose(shlex.split(example.partition(" > ~")[0])[1:])
+    words = output.choose(shlex.split(re.split(" >>? ~", example)[0])[1:])
     verb, bound, _ = command_line().parse_args(words, exit_on_error=False, print_error=False)
     assert callable(verb)
     assert bound.signature

@@ -58,7 +58,8 @@ def test_tracks_that_a_drive_passes_over_are_named_and_saved(tmp_path: Path) -> 
     shown = headstack(*words)
     first = tracks[0]["between_lbas"]
     assert f"its angles jump first between LBA {first[0]:,} and {first[1]:,}" in " ".join(shown.out.split())
-    assert "is sound" in headstack("drives", "check", saved).out
+    # The line may break anywhere behind a long path.
+    assert "is sound" in " ".join(headstack("drives", "check", saved).out.split())
     drive = Drive(str(saved))
     assert drive.capacity_sectors == Drive("hp-c3323a").capacity_sectors
     assert len(drive.spec()["layout"]["slipped_tracks"]) == len(tracks)
@@ -70,7 +71,8 @@ def test_tracks_that_a_drive_passes_over_are_named_and_saved(tmp_path: Path) -> 
 def test_the_fitted_drive_is_a_drive_file(tmp_path: Path) -> None:
     saved = tmp_path / "cheetah.toml"
     headstack("validate", "cheetah-9lp", "--trace", trace("cheetah9LP"), "--phase-lock", "--save", saved)
-    assert "is sound" in headstack("drives", "check", saved).out
+    # The line may break anywhere behind a long path.
+    assert "is sound" in " ".join(headstack("drives", "check", saved).out.split())
     text = saved.read_text()
     assert "fitted" in text
     assert "rotation_rpm = 10047." in text
