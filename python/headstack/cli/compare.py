@@ -80,7 +80,7 @@ def _refuse(options: list[str], what: str) -> None:
     """Refuse options that choose among requests, or their times, where there are none."""
     if options:
         raise InputError(
-            f"`{options[0]}` is for the requests of runs and traces, and cannot be told of {what}",
+            f"`{options[0]}` is for the requests of runs and traces, not for {what}",
             "leave it out, or compare completions (`simulate --out`) or traces",
         )
 

@@ -212,18 +212,8 @@ impl Told {
     }
 
     fn summary(&self, moments: &Moments) -> TimeSummary {
-        let quantiles = self.quantiles.as_ref();
-        let quantile = |value: fn(&QuantileSummary) -> Nanos| quantiles.map(|all| value(all).as_ms());
-        TimeSummary {
-            mean: moments.mean_ms(),
-            mean_ci95: self.half_width,
-            std: moments.std_ms(),
-            p50: quantile(|q| q.p50),
-            p90: quantile(|q| q.p90),
-            p99: quantile(|q| q.p99),
-            p999: quantile(|q| q.p999),
-            max: quantile(|q| q.max),
-        }
+        let PartTimes { mean, p50, p90, p99, p999, max } = PartTimes::new(moments, self.quantiles);
+        TimeSummary { mean, mean_ci95: self.half_width, std: moments.std_ms(), p50, p90, p99, p999, max }
     }
 }
 
