@@ -14,6 +14,7 @@ import pytest
 import headstack
 from conftest import ROOT, refused
 from conftest import headstack as run_cli
+from headstack import _core
 from headstack.comparison import Limit, resampling
 from headstack.comparison.result import Difference, Metric, _words
 from headstack.errors import InputError
@@ -443,6 +444,14 @@ def test_all_values_of_drive_files_are_compared(tmp_path: Path) -> None:
     assert "write-through" in (tmp_path / "page.html").read_text()
     same = headstack.compare(["hp-97560", "hp-97560"]).answer()
     assert "is the same as" in same
+
+
+def test_every_drive_of_the_library_can_be_compared() -> None:
+    """Some have no cache, several arms, or no seek curve of their own."""
+    found = headstack.compare(["hp-97560", *(name for name in _core.library_drives() if name != "hp-97560")])
+    assert len(found.differences) > 40
+    told = {each["name"]: each["metrics"] for each in found.summary["compared"]}
+    assert told["dec-ra81"]["cache_segments"]["second"] == 0
 
 
 def test_two_actuators_are_what_tells_a_drive_apart() -> None:

@@ -189,6 +189,7 @@ def _leaves(value: object, path: str) -> Iterator[tuple[str, object]]:
 
 def _drive_values(about: Mapping[str, Any]) -> dict[str, Value]:
     seek = about["seek"]
+    cache = about["cache"] or {"segments": 0, "segment_kib": 0}
     return {
         "capacity_sectors": Value(about["capacity_sectors"], "sectors"),
         "rotation_ms": Value(about["rotation_ms"], "ms"),
@@ -206,8 +207,8 @@ def _drive_values(about: Mapping[str, Any]) -> dict[str, Value]:
         "bus_read_mb_per_s": Value(about["bus"]["read_mb_per_s"], "MB/s", label="rate of the bus, reads"),
         "bus_write_mb_per_s": Value(about["bus"]["write_mb_per_s"], "MB/s", label="rate of the bus, writes"),
         "buffer_kib": Value(about["buffer"]["size_kib"], "KiB"),
-        "cache_segments": Value(about["cache"]["segments"], "", label="segments of the cache"),
-        "segment_kib": Value(about["cache"]["segment_kib"], "KiB"),
+        "cache_segments": Value(cache["segments"], "", label="segments of the cache"),
+        "segment_kib": Value(cache["segment_kib"], "KiB"),
         **_controller_values(about["controller"]),
     }
 
