@@ -251,3 +251,5 @@ def test_a_misspelt_scheduler_is_refused_before_anything_runs(load: Path, tmp_pa
         said = refused("explore", load / "load.trace", "--candidates", candidates)
         assert "schedulers: " in said
         assert "did you mean" in said
+    candidates.write_text('drives = ["hp-97560"]\nschedulers = ["host:vscan(7)"]\n')
+    assert "`7` in `vscan(…)` is not a number" in refused("explore", load / "load.trace", "--candidates", candidates)

@@ -231,8 +231,11 @@ def _check_scheduler(word: str, drive: str, file: Path) -> None:
     override = scheduler_override(word, f"{file}: schedulers:")
     try:
         _core.System(drive, overrides=[override])
-    except InputError:
-        near = reading.nearest(override[1], [each["name"] for each in _core.schedulers()])
+    except InputError as problem:
+        known = [each["name"] for each in _core.schedulers()]
+        if override[1].partition("(")[0] in known:
+            raise InputError(f"{file}: schedulers: {problem}", problem.hint) from None
+        near = reading.nearest(override[1], known)
         raise InputError(f"{file}: schedulers: there is no scheduler `{override[1]}`", near) from None
 
 
