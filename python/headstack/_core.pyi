@@ -330,7 +330,8 @@ class RunResult:
 class SignalWatch:
     """
     Waits for signals beside Python: their numbers come out of a pipe (`signal.set_wakeup_fd`). If Python has not said within
-    0.4 s that it `heard` one of them, the process ends there and then, with `says` on stderr and the code 128 and the number.
+    0.4 s of the processor's time, or 3 s of anybody's, that it `heard` one of them, the process ends there and then, with `says` on
+    stderr and the code 128 and the number.
     """
     def __new__(cls, /, pipe: str, says: SupportsGetItem[int, tuple[SupportsIndex, str]]) -> SignalWatch: ...
     def heard(self, /) -> None:
