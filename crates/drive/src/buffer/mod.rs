@@ -430,6 +430,11 @@ impl Buffer {
         self.destaging.forget_written(now);
     }
 
+    /// The arm is promised to a command that begins at `until`: no destage begins before.
+    pub(crate) fn keep_arm_until(&mut self, until: Nanos) {
+        self.settled = self.settled.max(until);
+    }
+
     /// No destage begins before this that has not begun.
     pub(crate) fn settled(&self) -> Nanos {
         self.settled

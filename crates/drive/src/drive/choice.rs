@@ -1,7 +1,7 @@
 //! Which of the waiting commands the controller turns to, and what the scheduler is told of the buffer for that.
 
 use super::Drive;
-use crate::scheduler::{Estimate, Held, Needs, Waiting, overhead};
+use crate::scheduler::{Estimate, Held, Needs, Taken, Waiting, overhead};
 use crate::transfer::{destage_until, share_before_choice};
 use headstack_units::{Nanos, Op};
 
@@ -43,6 +43,10 @@ impl Drive {
             // Which arm serves the command follows from the command: the same that was best for it here.
             pop(&parts.estimates(model, at))?
         };
+        // Nothing of the drive's own begins while a command that needs the arm waits for the last moment to be begun.
+        if let Err(until) | Ok(Taken { put_off: Some(until), .. }) = taken {
+            parts.buffer.keep_arm_until(until);
+        }
         Some(taken.map(|taken| taken.waiting))
     }
 

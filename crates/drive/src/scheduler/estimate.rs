@@ -142,6 +142,20 @@ impl<'a> Estimate<'a> {
             && cache.is_some_and(|cache| cache.admits(command.sectors, command.flags))
     }
 
+    /// When the controller is through with a command that needs no arm, at the latest, if it turns to it at `at` and the bus is
+    /// free.
+    pub(super) fn served_by(&self, at: Nanos, op: Op, sectors: u32) -> Nanos {
+        let Supply { bus, sector_bytes, .. } = self.supply;
+        let overheads = &self.model.overhead;
+        let completion = match op {
+            Op::Read => overheads.read_completion,
+            Op::Write => overheads.write_completion,
+        };
+        let decoded = at + overhead(self.model, op, 0).max(overhead(self.model, op, 1));
+        let asked = decoded + bus.arbitration + overheads.preparation;
+        asked + bus.transfer(op, u64::from(sectors) * sector_bytes) + completion
+    }
+
     /// When the media are through with a command, and the mechanism then.
     pub(super) fn after(&self, command: &Command, target: &Target) -> (Nanos, Self) {
         let Command { op, lba, sectors, .. } = *command;

@@ -55,6 +55,9 @@ macro_rules! orders {
             fn decides_by(&self, choice: &Choice<'_>, pick: Pick) -> Nanos {
                 match self { $(Self::$kind(order) => order.decides_by(choice, pick)),+ }
             }
+            fn meanwhile(&mut self, choice: &Choice<'_>, from: Nanos, until: Nanos) -> Option<Pick> {
+                match self { $(Self::$kind(order) => order.meanwhile(choice, from, until)),+ }
+            }
             fn refused(&mut self) {
                 match self { $(Self::$kind(order) => order.refused()),+ }
             }

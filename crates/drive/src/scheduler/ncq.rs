@@ -16,8 +16,9 @@ const LIMIT_CREDIT: Nanos = Nanos(26_000_000);
 /// The *base* is the command of the older ones (fewer than half of the queue) with the least positioning time − W · age / n,
 /// where n is the number of commands that wait: a command is passed over for about as many passes whether the queue is short
 /// or long. On the way to it, what can be read without delaying it goes first, and so does what needs no arm: reads that the
-/// buffer holds, writes that it takes, for at most a revolution between two that need it. The choice is put off as long as the disk would not bring the sector any sooner, so
-/// that a command that comes in the meantime can join.
+/// buffer holds, writes that it takes, for at most a revolution between two that need it. The choice is put off as long as
+/// the disk would not bring the sector any sooner, so that a command that comes in the meantime can join, or, if it needs no
+/// arm and is through by then, go first.
 ///
 /// A command with a duration limit may always be the base, and gains on the others by the share of its limit that has passed.
 ///
@@ -192,6 +193,18 @@ impl Order for Ncq {
         if self.chose_arm {
             self.arm_taken = choice.now;
         }
+    }
+
+    /// The oldest that is through by then: the sector for which the choice is put off comes no later.
+    fn meanwhile(&mut self, choice: &Choice<'_>, from: Nanos, until: Nanos) -> Option<Pick> {
+        let estimate = choice.arms.first()?;
+        let is_served = |&slot: &Slot| {
+            let Command { op, sectors, .. } = choice.slots[slot].command;
+            Self::needs_no_arm(choice, slot) && estimate.served_by(from, op, sectors) <= until
+        };
+        let slot = self.by_age.values().copied().find(is_served)?;
+        self.chose_arm = false;
+        Some(Pick::of(slot))
     }
 
     fn decides_by(&self, choice: &Choice<'_>, pick: Pick) -> Nanos {

@@ -79,6 +79,11 @@ pub(super) trait Order {
         choice.now
     }
 
+    /// What can be served between `from` and `until`, when the choice must be made, and delays nothing.
+    fn meanwhile(&mut self, _choice: &Choice<'_>, _from: Nanos, _until: Nanos) -> Option<Pick> {
+        None
+    }
+
     /// What it chose last is not taken: all is as before the choice.
     fn refused(&mut self) {}
 

@@ -62,6 +62,14 @@ pub struct Taken {
     pub waiting: Waiting,
     /// The arm that is to serve it, of those offered.
     pub arm: usize,
+    /// The choice of another, which needs the arm, is put off until then: this one goes first, and is through by then.
+    pub put_off: Option<Nanos>,
+}
+
+impl Taken {
+    fn of(waiting: Waiting, arm: usize) -> Self {
+        Self { waiting, arm, put_off: None }
+    }
 }
 
 /// The sequential stream of reads that was served last.
@@ -307,7 +315,7 @@ impl Queue {
         if !self.heads.is_empty() {
             let waiting = self.heads.pop_if(|waiting| wanted(waiting))?;
             self.remember(&waiting.command);
-            return Some(Ok(Taken { waiting, arm: 0 }));
+            return Some(Ok(Taken::of(waiting, 0)));
         }
         if arms.len() > 1 {
             self.put_in_order();
@@ -318,7 +326,7 @@ impl Queue {
             }
             self.tell_orders(now, &waiting);
             self.alone = None;
-            return Some(Ok(Taken { waiting: self.leave(waiting), arm: 0 }));
+            return Some(Ok(Taken::of(self.leave(waiting), 0)));
         }
         let Self { ref knowledge, ref slots, last, .. } = *self;
         let choice = Choice { now, last, knowledge, arms, buffered, coming, read_on, slots };
@@ -327,15 +335,20 @@ impl Queue {
             .or_else(|| self.in_stream(now))
             .or_else(|| self.follower())
             .map(Pick::of);
+        let mut put_off = None;
         let Pick { slot, arm } = if let Some(pick) = chosen {
             pick
         } else {
             let (order, pick) =
                 self.orders.iter_mut().find_map(|order| order.choose(&choice).map(|pick| (order, pick)))?;
             let until = order.decides_by(&choice, pick);
-            if until > by {
-                return Some(Err(until));
-            }
+            let pick = if until > by {
+                put_off = Some(until);
+                let Some(meanwhile) = order.meanwhile(&choice, by, until) else { return Some(Err(until)) };
+                meanwhile
+            } else {
+                pick
+            };
             let by_address = self.by_address.as_ref().filter(|_| self.policy.reads_first);
             let older = by_address.and_then(|by_address| older_write(by_address, slots, pick.slot));
             let writes = self.writes.as_ref();
@@ -351,7 +364,7 @@ impl Queue {
         for order in &mut self.orders {
             order.taken(&choice, at);
         }
-        Some(Ok(Taken { waiting: self.take(slot), arm: arm as usize }))
+        Some(Ok(Taken { put_off, ..Taken::of(self.take(slot), arm as usize) }))
     }
 
     /// The command that was alone is taken: a sweep has moved there.

@@ -82,7 +82,8 @@ pub(crate) fn run_events_with_wakes(
         for effect in effects.drain(..) {
             order += 1;
             match effect {
-                Effect::NeedBus { ticket, at, .. } => events.push((at, order, Event::Grant(ticket))),
+                // Nobody is granted a bus in the past.
+                Effect::NeedBus { ticket, at, .. } => events.push((at.max(now), order, Event::Grant(ticket))),
                 Effect::ReleaseBus { at, .. } => bus_free = at,
                 Effect::WakeAt(at) => events.push((at, order, Event::Wake)),
                 Effect::Done(outcome) => done.push(outcome),

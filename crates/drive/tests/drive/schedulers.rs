@@ -443,7 +443,7 @@ fn twins_agree(
                 let sight = Sight { arms: estimates, buffered };
                 let taken = queue.pop(now, &sight.arms, &sight.buffered);
                 let (row, arm) = naive.pop(case, now, &sight);
-                let Some(Taken { waiting, arm: found }) = taken else { panic!("nothing was taken") };
+                let Some(Taken { waiting, arm: found, .. }) = taken else { panic!("nothing was taken") };
                 prop_assert_eq!((waiting.command.id, waiting.arrived), (row.command.id, row.arrived));
                 prop_assert_eq!(found, arm);
                 let drive = if arms == 1 { 0 } else { arm };
