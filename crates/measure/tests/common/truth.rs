@@ -80,11 +80,15 @@ impl Truth {
             + c.write_after_write_seek_delay_ms;
         let ready = overhead.max(from + move_ms.unwrap_or(0.0));
         let wanted = c.write_data_after_ms.unwrap_or(overhead);
-        let data = wanted
-            + c.data_preparation_ms
-            + self.bus_ms(self.spec.bus.write_mb_per_s)
-            + self.spec.buffer.write_start_ms;
-        ready.max(data) + c.write_completion_ms
+        let supply_ms = c.data_preparation_ms + self.bus_ms(self.spec.bus.write_mb_per_s);
+        let data = if self.spec.buffer.write_overlaps_seek {
+            wanted + supply_ms
+        } else {
+            // They are fetched when the arm is there, over a bus that may have been let go.
+            let reconnect_us = if self.spec.bus.disconnects { self.spec.bus.reconnect_us } else { 0.0 };
+            wanted.max(ready) + supply_ms + reconnect_us / 1e3
+        };
+        ready.max(data + self.spec.buffer.write_start_ms) + c.write_completion_ms
     }
 
     /// The same for a read.
