@@ -11,6 +11,7 @@ import pytest
 import headstack
 from conftest import ROOT, refused
 from conftest import headstack as run_cli
+from headstack.errors import InputError
 from headstack.report.sweep import sweep_page
 from headstack.sweeping import pareto, repeats
 from headstack.sweeping.result import PointResult
@@ -67,6 +68,16 @@ def test_points_are_compared_with_the_first_seed_by_seed(swept: Path) -> None:
     for front in found["fronts"]:
         assert front["points"]
     assert {front["against"] for front in found["fronts"]} == {"power.average_w", "usd"}
+
+
+def test_a_sweep_or_its_folder_is_compared_as_on_the_command_line(swept: Path) -> None:
+    told = run_cli("compare", swept, "--json").json()
+    assert headstack.compare(swept).summary == headstack.compare(headstack.Sweep(swept)).summary == told
+    assert headstack.compare(str(swept), fail_if=["response_ms.p99 > 1ms"]).failed
+    with pytest.raises(InputError, match="`seed` cannot be chosen"):
+        headstack.compare(swept, seed=2)  # type: ignore[call-overload]
+    with pytest.raises(InputError, match="compared alone"):
+        headstack.compare([swept, swept])
 
 
 def test_the_answer_says_how_much_is_known(tmp_path: Path) -> None:
