@@ -17,6 +17,8 @@ from headstack.sweeping import pareto, repeats
 from headstack.sweeping.result import PointResult
 from sweeps import BASE, GAP, RPM, written
 
+UNKNOWN = "Whether these differences are chance is not known (one run a point)."
+
 
 def test_nothing_on_the_front_is_beaten() -> None:
     costs = {"a": (3, 1), "b": (1, 3), "c": (2, 2), "d": (3, 3), "e": (2, 2), "f": (1, 4)}
@@ -105,6 +107,17 @@ def test_what_is_near_or_the_same_is_said_of_one_load(tmp_path: Path) -> None:
         written(tmp_path, BASE.replace("hp-97560", "nearline-18tb") + same), tmp_path / "same"
     ).compare()
     assert "; another has the same." in twins.answer()
+    assert UNKNOWN not in twins.answer()
+
+
+def test_one_run_a_point_leaves_chance_open(swept: Path, tmp_path: Path) -> None:
+    grid = BASE + RPM + GAP.replace("20.0, ", "")
+    file = written(tmp_path, grid)
+    for words in (("sweep", file, "--out", tmp_path / "out"), ("compare", tmp_path / "out")):
+        assert "differences are chance is not known" in " ".join(run_cli(*words).out.split())
+    again = written(tmp_path, grid + "[repeats]\ncount = 2\n")
+    assert "not known" not in run_cli("sweep", again, "--out", tmp_path / "twice").out
+    assert "not known" not in headstack.compare(swept).answer()
 
 
 def test_a_point_that_does_not_keep_up_wins_nothing(tmp_path: Path) -> None:
@@ -135,7 +148,7 @@ def test_points_under_one_load_are_weighed_together(tmp_path: Path) -> None:
     found = headstack.sweep(written(tmp_path, BASE + RPM + GAP), tmp_path / "out").compare()
     assert [[point.values["rotation_rpm"] for point in points] for points in found.loads] == [[4002, 5400, 7200]] * 2
     assert [point.values["gap"] for points in found.loads for point in points] == [20.0] * 3 + [40.0] * 3
-    assert found.answer() == "rotation_rpm 7200 has the lowest p99 at 2 of 2 loads."
+    assert found.answer() == f"rotation_rpm 7200 has the lowest p99 at 2 of 2 loads. {UNKNOWN}"
 
 
 def test_a_limit_is_broken_by_a_point(swept: Path) -> None:
@@ -155,7 +168,10 @@ def test_a_limit_is_broken_by_a_point(swept: Path) -> None:
 def test_a_point_without_a_rival_wins_nothing(tmp_path: Path) -> None:
     rule = 'constraints = ["gap < 30 or rotation_rpm < 5000"]\n'
     found = headstack.sweep(written(tmp_path, rule + BASE + RPM + GAP), tmp_path / "out").compare()
-    assert found.answer() == "rotation_rpm 7200 has the lowest p99 at the one load that more than one point has."
+    assert (
+        found.answer()
+        == "rotation_rpm 7200 has the lowest p99 at the one load that more than one point has. " + UNKNOWN
+    )
 
 
 def test_the_page_shows_fronts_and_all_points(swept: Path, tmp_path: Path) -> None:

@@ -124,9 +124,18 @@ def _show(done: Sweep) -> None:
         rows,
         text_columns=range(1, 1 + len(axes)),
     )
-    facts = [("points", several("{} of {of} complete", len(done.complete), len(done.definition.points)))]
+    facts: list[tuple[str, str]] = [
+        ("points", several("{} of {of} complete", len(done.complete), len(done.definition.points)))
+    ]
     if done.resumed:
         facts.append(("resumed", several("{} were complete before", done.resumed)))
+    if done.is_run_once and len(done.complete) > 1:
+        facts.append(
+            (
+                "chance",
+                "whether differences are chance is not known: one run a point (`[repeats] count = 5` gives intervals)",
+            )
+        )
     if (stop := done.definition.stop) is not None:
         lacking = [result for result in done.wide if result.estimate(stop.metric) is None]
         if wide := len(done.wide) - len(lacking):

@@ -152,12 +152,20 @@ class SweepComparison:
         sentences += [
             self._best(front.metric, front.word, " USD" if front.metric == metrics.USD else "") for front in self.fronts
         ]
+        if self._is_chance_unknown:
+            sentences.append("Whether these differences are chance is not known (one run a point).")
         if behind:
             do, its, are = ("does", "its", "is") if behind == 1 else ("do", "their", "are")
             sentences.append(
                 f"{behind} of {len(self.points)} points {do} not keep up with {its} load, and {are} left out."
             )
         return " ".join(filter(None, sentences))
+
+    @property
+    def _is_chance_unknown(self) -> bool:
+        """Whether points differ, and nothing tells if by chance."""
+        found = [each.metrics[P99] for each in self.differences.values() if P99 in each.metrics]
+        return self.sweep.is_run_once and any(metric.change for metric in found)
 
     def _best(self, metric: str, word: str, unit: str) -> str:
         """The sentence about one cost."""

@@ -105,7 +105,7 @@ def _spread(points: list[PointResult], most: int) -> list[PointResult]:
 def notices(comparison: SweepComparison, noun: str = "point") -> list[str]:
     """What to keep in mind before trusting the numbers."""
     found = []
-    if all(len(point.runs) < 2 for point in comparison.points):
+    if comparison.sweep.is_run_once:
         is_trace = comparison.points[0].point.settings.trace is not None
         more = (
             "another stretch of the trace may order them otherwise"
