@@ -199,6 +199,11 @@ def test_a_unit_that_does_not_fit_is_refused() -> None:
         assert meant in (refusal.value.hint or "")
 
 
+@pytest.mark.parametrize("unit", ["W", "IOPS", "MiB/s", "USD"])
+def test_units_are_written_as_they_are_told(unit: str) -> None:
+    assert Limit.parse(f"power.average_w > 7.5{unit}").is_broken(7.0, 8.0, unit)
+
+
 def test_a_change_without_its_sign_is_explained() -> None:
     with pytest.raises(InputError) as refusal:
         Limit.parse("p99 > 5%").is_broken(1.0, 2.0, "ms")

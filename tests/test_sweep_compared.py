@@ -165,6 +165,26 @@ def test_a_limit_is_broken_by_a_point(swept: Path) -> None:
     assert first.count("limit broken") == 6
 
 
+def test_a_sweep_ends_with_1_where_a_limit_is_broken(tmp_path: Path) -> None:
+    file = written(tmp_path, BASE + RPM)
+    words = ("sweep", file, "--out", tmp_path / "out")
+    # What cannot be asked is refused before anything runs.
+    assert "did you mean `response_ms.p99`" in refused(*words, "--fail-if", "response_ms.p9 > 1ms")
+    assert "response_ms.p99 is in ms" in refused(*words, "--fail-if", "response_ms.p99 > 1W")
+    assert "is not a limit" in refused(*words, "--fail-if", "p99 5%")
+    assert not (tmp_path / "out").exists()
+    kept = run_cli(*words, "--fail-if", "response_ms.p99 > 1000000ms")
+    assert (kept.code, kept.err.count("limit broken")) == (0, 0)
+    outcome = run_cli(
+        *words, "--resume", "--json", "--fail-if", "response_ms.p99 > 0.001ms", "--fail-if", "response_ms.mean < -1%"
+    )
+    assert outcome.code == 1
+    # Every point is above the value, and the two faster ones are quicker than the first.
+    assert outcome.err.count("limit broken: response_ms.p99 > 0.001ms") == 3
+    assert outcome.err.count("limit broken: response_ms.mean < -1%: rotation_rpm") == 2
+    assert json.loads(outcome.out)["complete"] == 3
+
+
 def test_a_point_without_a_rival_wins_nothing(tmp_path: Path) -> None:
     rule = 'constraints = ["gap < 30 or rotation_rpm < 5000"]\n'
     found = headstack.sweep(written(tmp_path, rule + BASE + RPM + GAP), tmp_path / "out").compare()

@@ -41,6 +41,13 @@ def compare_sweep(sweep: Sweep, limits: Sequence[Limit]) -> SweepComparison:
     return found
 
 
+def check_limits(limits: Sequence[Limit], names: Sequence[str]) -> None:
+    """Refuse limits of metrics that a sweep does not have, or in other units than theirs, before anything runs."""
+    for limit in limits:
+        limit.check(names)
+        limit.check_unit(cells.unit(limit.metric))
+
+
 def _nothing_to_compare(sweep: Sweep) -> InputError:
     """Why no point is complete: what the first that failed says, or that runs are lacking."""
     what = f"no point of the sweep in `{sweep.folder}` is complete"
