@@ -179,7 +179,7 @@ def test_validate_begins_with_how_far_the_times_are_off(
     shown = capsys.readouterr().out
     first = " ".join(shown.split("\n\n")[0].split())
     off = f"{scores['per_request']['mae_ms']:.2f} ms on average ({scores['per_request']['mae_percent']:.2f} %)"
-    assert f"the simulated times of {scores['requests']:,} measured requests are off by {off}" in first
+    assert f"The simulated times of {scores['requests']:,} measured requests are off by {off}" in first
     assert first.endswith(f"their distribution is off by {scores['demerit_percent']:.2f} % (demerit).")
     assert not too_long(shown.splitlines(), width), shown
 

@@ -159,14 +159,11 @@ def skipped_words(tracks: list[SkippedTrack]) -> str:
 
 def answer(summary: Mapping[str, Any]) -> str:
     """How far the simulated times are off, on how many requests, in a sentence."""
-    text = f"the simulated times of {number(summary['requests'])} measured requests are off by {_off(summary)}"
+    text = f"The simulated times of {number(summary['requests'])} measured requests are off by {_off(summary)}"
     if "without_phase_lock" in summary:
         unlocked = _off(summary["without_phase_lock"])
         text += f" where the spindle's phase is followed, and by {unlocked} where it is not"
-    return (
-        f"{summary['system']} against {summary['workload']}: {text}; "
-        f"their distribution is off by {number(summary['demerit_percent'], 2, '%')} (demerit)."
-    )
+    return f"{text}; their distribution is off by {number(summary['demerit_percent'], 2, '%')} (demerit)."
 
 
 def _off(scores: Mapping[str, Any]) -> str:

@@ -198,8 +198,10 @@ def _show(summary: Mapping[str, Any]) -> None:
     from headstack.calibration.retries import demerit_with_retries
     from headstack.validation import skipped_words
 
+    lock = ", phase-locked" if summary["phase_lock"] else ""
     pairs: list[tuple[str, str]] = [
-        ("replay", f"{summary['replay']}{', phase-locked' if summary['phase_lock'] else ''}")
+        ("model", summary["system"]),
+        ("trace", f"{summary['workload']}, {summary['replay']} replay{lock}"),
     ]
     if "retries" in summary:
         without = summary["retries"]["without"]["demerit_percent"]

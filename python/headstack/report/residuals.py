@@ -78,7 +78,7 @@ def _classes(validation: Validation, frame: pl.DataFrame) -> Section:
         "class", "requests", "of all", "measured mean (ms)", "bias (ms)", "MAE (ms)", "revolutions early",
         "revolutions late", "of the error",
     ]  # fmt: skip
-    return Section("Where the error is", text, columns=columns, rows=rows, lead=lead)
+    return Section("Where the error is", text, columns=columns, rows=rows, lead=lead, dense=True)
 
 
 def _distribution(validation: Validation, frame: pl.DataFrame) -> list[Section]:
