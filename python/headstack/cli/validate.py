@@ -130,7 +130,7 @@ def _show_residuals(validation: Validation, residuals: list[ResidualClass]) -> N
     output.line()
     output.table(
         "Where the error is",
-        ["", "requests", "measured (ms)", "bias (ms)", "MAE (ms)", "of the error"],
+        ["", "requests", "measured (ms)", "bias (ms)", "error per request (ms)", "of the error"],
         [
             (
                 class_words(group),
