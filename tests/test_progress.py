@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conftest import headstack as run_cli
-from headstack.cli.progress import fitting, how_far
+from headstack.cli.progress import fitting, how_far, remaining_between
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -61,6 +61,15 @@ def test_what_is_told_of_work() -> None:
     assert ", ".join(how_far(40, 40, "runs", 20.0)) == "40 of 40 runs"
     assert ", ".join(how_far(82_000, None, "requests", 4.0)) == "82,000 requests, 20,500 requests/s, 4 s so far"
     assert ", ".join(how_far(9, None, "drives", 60.0)) == "9 drives, 0.15 drives/s, 60 s so far"
+
+
+def test_the_time_that_remains_is_a_range_where_the_work_is() -> None:
+    span = (5_000, 15_000)
+    assert remaining_between(0, span, 5.0) == remaining_between(50, span, 1.0) == ""
+    assert remaining_between(1_000, span, 60.0) == "4 min to 14 min remaining"
+    assert remaining_between(6_000, span, 360.0) == "at most 9 min remaining"
+    # More than was thought: nobody knows.
+    assert remaining_between(15_001, span, 900.0) == ""
 
 
 def test_a_line_has_as_many_parts_as_it_has_room_for() -> None:

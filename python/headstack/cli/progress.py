@@ -53,6 +53,14 @@ def remaining(done: float, total: float, elapsed_s: float) -> list[str]:
     return [f"{about(elapsed_s * (total - done) / done)} remaining"]
 
 
+def remaining_between(done: float, span: tuple[float, float], elapsed_s: float) -> str:
+    """The same where only the least and the most of the work are known."""
+    if not done or elapsed_s < SETTLED_S or done >= span[1]:
+        return ""
+    soonest, latest = (duration(max(elapsed_s * (total - done) / done, 0)) for total in span)
+    return f"at most {latest} remaining" if done >= span[0] or soonest == latest else f"{soonest} to {latest} remaining"
+
+
 def fitting(parts: Iterable[str], room: int) -> str:
     """As many parts as a line has room for, the first ones first; nothing is cut."""
     said = ""
@@ -65,11 +73,13 @@ def fitting(parts: Iterable[str], room: int) -> str:
 
 
 @contextmanager
-def bar(what: str, total: int | None, unit: str = "requests", aside: str = "") -> Iterator[Callable[..., None] | None]:
+def bar(
+    what: str, total: int | None, unit: str = "requests", span: tuple[int, int] | None = None
+) -> Iterator[Callable[..., None] | None]:
     """Show a bar on stderr while long work runs; nothing where stderr is not a terminal.
 
     The function handed out takes how many are done, the simulated time in seconds, and the total where that becomes known
-    on the way. What is known beforehand of how long it takes stands `aside`.
+    on the way. Where only the least and the most of it are known beforehand, `span` has them.
     """
     if not sys.stderr.isatty():
         yield None
@@ -84,11 +94,9 @@ def bar(what: str, total: int | None, unit: str = "requests", aside: str = "") -
         if not started and elapsed_s > SILENT_S:
             shown.start()
             started = True
-        parts = [
-            *how_far(done, total, unit, elapsed_s),
-            aside,
-            f"{simulated_s:,.0f} s simulated" if simulated_s else "",
-        ]
+        far, *more = how_far(done, total, unit, elapsed_s)
+        rest = "" if span is None else remaining_between(done, span, elapsed_s)
+        parts = [far, rest, *more, f"{simulated_s:,.0f} s simulated" if simulated_s else ""]
         shown.update(task, completed=done, total=total, detail=fitting(parts, room(shown, what)))
 
     try:
