@@ -246,6 +246,12 @@ def test_the_page_of_a_thousand_points_is_small(tmp_path: Path) -> None:
     assert len(few.encode()) + 980 * a_point < 2_000_000
 
 
+def test_captions_say_whose_curves_are_drawn(swept: Path) -> None:
+    captions = {section.title: section.text for section in sweep_page(headstack.Sweep(swept).compare()).sections}
+    assert "the mean over the seeds, of every point under the heaviest load" in captions["How long requests take"]
+    assert "of every point under the heaviest load" in captions["Where the time goes"]
+
+
 def test_the_page_names_points_by_what_tells_them_apart(tmp_path: Path) -> None:
     """All points of a closer look are under one load, which their names need not repeat."""
     text = page_of(tmp_path / "names", 2)

@@ -322,24 +322,20 @@ def distributions(
         for point, name in zip(shown, names, strict=True)
     ]
     colours = dict(zip(names, COLOURS, strict=False))
+    mean = ", the mean over the seeds" if any(len(point.runs) > 1 for point in shown) else ""
     return Section(
         "How long requests take",
-        f"For every time, the share of requests that take no longer{_over(comparison, shown)}, of {_which(comparison, shown, noun)}.",
+        f"For every time, the share of requests that take no longer{mean}, of {_which(comparison, shown, noun)}.",
         charts.cdf_lines(pl.concat(frames), colours, "response time (ms)", wide=names[0] if len(shown) > 1 else None),
     )
 
 
-def _over(comparison: SweepComparison, shown: list[PointResult]) -> str:
-    """What the curves are means of, and under which load."""
-    mean = ", the mean over the seeds" if any(len(point.runs) > 1 for point in shown) else ""
-    return mean + (", under the heaviest load" if len(comparison.loads) > 1 else "")
-
-
 def _which(comparison: SweepComparison, shown: list[PointResult], noun: str) -> str:
-    """Whose curves are drawn."""
+    """Whose curves are drawn, and under which load."""
+    load = " under the heaviest load" if len(comparison.loads) > 1 else ""
     if len(shown) == len(comparison.loads[_heaviest(comparison)]):
-        return f"every {noun}"
-    return f"the first {noun} and those on the fronts"
+        return f"every {noun}{load}"
+    return f"the first {noun} and those on the fronts{load}"
 
 
 def _pooled(point: PointResult) -> list[tuple[float, float]]:
