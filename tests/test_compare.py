@@ -310,11 +310,11 @@ def test_validations_are_compared_by_their_scores(runs: Path, tmp_path: Path) ->
     metrics = json.loads(done.out)["compared"][0]["metrics"]
     assert metrics["demerit"]["second"] > metrics["demerit"]["first"]
     shown = run_cli("compare", tmp_path / "same.json", tmp_path / "slow.json", "--report", tmp_path / "page.html").out
-    assert "mean absolute error, reads" in shown
+    assert "error per request, reads" in shown
     # Whoever sets a limit needs the keys.
     assert "for --fail-if: demerit, demerit_ms, model_mean, measured_mean, mae, reads_mae" in shown
     page = (tmp_path / "page.html").read_text()
-    assert "mean absolute error, reads" in page
+    assert "error per request, reads" in page
     assert "reads_mae" not in page
     # Two tiles were both called "demerit".
     tiles = re.findall(r'class="label">(.*?), slow</div><div class="value">(.*?)</div>', page)
