@@ -187,3 +187,15 @@ def test_a_misspelt_override_gets_the_key_that_was_meant() -> None:
             headstack.simulate("hp-97560", "unix-like", overrides={key: 1})
         assert told.value.hint == f"did you mean `{meant}`?"
         assert "expected one of" not in str(told.value)
+
+
+def test_a_misspelt_keyword_gets_the_one_that_was_meant() -> None:
+    with pytest.raises(TypeError, match=r"simulate\(\) got .* 'requets'\. Did you mean 'requests'\?"):
+        headstack.simulate("hp-97560", "unix-like", requets=5)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match=r"run\(\) got .* 'noise_pct'\. Did you mean 'noise_percent'\?"):
+        headstack.measure.skippy("mock:", noise_pct=1.0)  # type: ignore[call-arg]
+    # What is near nothing, Python tells as it is.
+    with pytest.raises(TypeError, match=r"unexpected keyword argument 'zzz'$"):
+        headstack.simulate("hp-97560", "unix-like", zzz=5)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="missing"):
+        headstack.simulate("hp-97560")  # type: ignore[call-arg]

@@ -199,6 +199,11 @@ def test_a_unit_that_does_not_fit_is_refused() -> None:
         assert meant in (refusal.value.hint or "")
 
 
+@pytest.mark.parametrize("unit", ["W", "IOPS", "MiB/s", "USD"])
+def test_units_are_written_as_they_are_told(unit: str) -> None:
+    assert Limit.parse(f"power.average_w > 7.5{unit}").is_broken(7.0, 8.0, unit)
+
+
 def test_a_change_without_its_sign_is_explained() -> None:
     with pytest.raises(InputError) as refusal:
         Limit.parse("p99 > 5%").is_broken(1.0, 2.0, "ms")
@@ -305,11 +310,11 @@ def test_validations_are_compared_by_their_scores(runs: Path, tmp_path: Path) ->
     metrics = json.loads(done.out)["compared"][0]["metrics"]
     assert metrics["demerit"]["second"] > metrics["demerit"]["first"]
     shown = run_cli("compare", tmp_path / "same.json", tmp_path / "slow.json", "--report", tmp_path / "page.html").out
-    assert "mean absolute error, reads" in shown
+    assert "error per request, reads" in shown
     # Whoever sets a limit needs the keys.
     assert "for --fail-if: demerit, demerit_ms, model_mean, measured_mean, mae, reads_mae" in shown
     page = (tmp_path / "page.html").read_text()
-    assert "mean absolute error, reads" in page
+    assert "error per request, reads" in page
     assert "reads_mae" not in page
     # Two tiles were both called "demerit".
     tiles = re.findall(r'class="label">(.*?), slow</div><div class="value">(.*?)</div>', page)
@@ -344,9 +349,14 @@ def test_what_cannot_be_compared_is_refused(runs: Path, tmp_path: Path) -> None:
     record = tmp_path / "record.parquet"
     assert run_cli("measure", "mock:", "skippy", "--record", record).code == 0
     assert f"`headstack measure --from {record} --json > record.json`" in refused("compare", record, record)
-    for files, said in [("a.parquet", "is not a list of files"), ([one, 5], "a int cannot be compared")]:
+    for files, said in [
+        ("a.parquet", "there is no `a.parquet`"),
+        ([one, 5], "what is a `int` cannot be compared"),
+        ([headstack.System("hp-97560")] * 2, "what is a `System` cannot be compared"),
+        (5, "there is nothing to compare"),
+    ]:
         with pytest.raises(InputError, match=said):
-            headstack.compare(files)  # type: ignore[arg-type]
+            headstack.compare(files)  # type: ignore[call-overload]
     assert "compare two of a kind" in refused("compare", one, runs / "a.json")
     assert "did you mean `p99`" in refused("compare", one, runs / "other.parquet", "--fail-if", "p9 > +5%")
     assert "is not a limit" in refused("compare", one, runs / "other.parquet", "--fail-if", "p99 5%")
@@ -354,6 +364,46 @@ def test_what_cannot_be_compared_is_refused(runs: Path, tmp_path: Path) -> None:
     assert "nothing that can be compared" in refused("compare", tmp_path / "odd.json", tmp_path / "odd.json")
     (tmp_path / "bad.parquet").write_bytes(b"PAR1")
     assert "cannot read" in refused("compare", tmp_path / "bad.parquet", one)
+
+
+def test_objects_are_compared_as_their_files_are(tmp_path: Path) -> None:
+    rows = [
+        headstack.simulate("hp-97560", "unix-like", requests=600, seed=seed, out=tmp_path / f"{seed}.parquet")
+        for seed in (1, 2)
+    ]
+    of_files = headstack.compare(tmp_path / "1.parquet", tmp_path / "2.parquet").summary["compared"][0]
+    of_runs = headstack.compare(*rows)
+    assert of_runs.summary["compared"][0]["metrics"] == of_files["metrics"]
+    assert [source.name for source in of_runs.sources] == [
+        "hp-97560 under unix-like (1)",
+        "hp-97560 under unix-like (2)",
+    ]
+    assert headstack.compare(rows[0], tmp_path / "2.parquet", time="service").time == "service"
+    # Completions that were not kept leave the summary.
+    short = [headstack.simulate("hp-97560", "unix-like", requests=600, seed=seed, keep=False) for seed in (1, 2)]
+    assert headstack.compare(short).differences[0].metrics["mean"].second == pytest.approx(
+        of_files["metrics"]["mean"]["second"]
+    )
+
+    drives = [headstack.Drive(name) for name in ("hp-97560", "hp-c2200a")]
+    named = headstack.compare(["hp-97560", "hp-c2200a"])
+    assert headstack.compare(*drives).summary["compared"][0]["metrics"] == named.summary["compared"][0]["metrics"]
+    traces = [headstack.Trace(tmp_path / f"{seed}.parquet", op="read") for seed in (1, 2)]
+    reads = headstack.compare(
+        [tmp_path / "1.parquet", tmp_path / "2.parquet"], open_trace=lambda path: headstack.Trace(path, op="read")
+    )
+    assert headstack.compare(*traces).summary["compared"][0]["metrics"] == reads.summary["compared"][0]["metrics"]
+    scores = [
+        headstack.validate("hp-97560", tmp_path / "1.parquet", overrides={"controller.read_overhead_ms": ms})
+        for ms in (1, 3)
+    ]
+    assert headstack.compare(*scores).kind == "validation"
+    found = headstack.measure.run("sim:mock-disk", ["rotation"])
+    assert headstack.compare(found, headstack.Drive("hp-97560")).kind == "measurement"
+    with pytest.raises(InputError, match="is a run and `hp-97560` a drive"):
+        headstack.compare(rows[0], "hp-97560")
+    with pytest.raises(InputError, match="`time` cannot be chosen"):
+        headstack.compare(*drives, time="service")
 
 
 def test_the_page_of_a_comparison(runs: Path, tmp_path: Path) -> None:

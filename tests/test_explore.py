@@ -106,6 +106,15 @@ def test_a_load_that_nobody_holds_is_said_so(load: Path) -> None:
 def test_the_page_says_of_each_candidate_whether_it_holds_the_load(load: Path, tmp_path: Path) -> None:
     found = headstack.explore(load / "load.trace", load / "candidates.toml", requests=300, p99_ms=30)
     page = exploration_page(found)
+    cited = dict(page.cite)
+    assert (cited["candidates"], cited["p99 needed"]) == ("candidates.toml", "30 ms")
+    assert cited["workload"].startswith("load.trace")
+    assert {"replay", "configuration", "drive values"} <= cited.keys()
+    captions = {section.title: section.text for section in page.sections if section.chart is not None}
+    assert all(captions.values())
+    # All eight of them are drawn, not only those on the fronts.
+    assert "of every candidate" in captions["How long requests take"]
+    assert "of every candidate" in captions["Where the time goes"]
     [table] = [section for section in page.sections if section.title == "All candidates"]
     verdicts = [row[-1] for row in table.rows]
     assert verdicts.count("yes") == len(found.holding)

@@ -31,7 +31,8 @@ def test_every_verb_has_an_example_in_its_help(capsys: pytest.CaptureFixture[str
         text = " ".join(capsys.readouterr().out.split())
         for example in verbs.EXAMPLES[verb]:
             assert example in text
-            assert example.startswith(f"headstack {verb}")
+            assert example.startswith("headstack ")
+        assert verbs.EXAMPLES[verb][-1].startswith(f"headstack {verb}")
 
 
 def test_every_argument_is_explained_and_no_default_is_python(
@@ -234,7 +235,7 @@ def test_the_reference_pages_list_every_verb() -> None:
     assert set(done.stdout.splitlines()) == set(verbs.EXAMPLES)
 
 
-MADE = {"run.parquet", "streams.parquet", "results"}
+MADE = {"run.parquet", "results", "slower.parquet", "files.parquet"}
 """What another example leaves behind."""
 OWN = {"before.parquet", "after.parquet", "host.srt", "ticks.txt", "histogram.txt", "iostat.txt", "parts", "monday.csv", "tuesday.csv",
        "cheetah9LP.diskspecs"}  # fmt: skip
@@ -260,9 +261,19 @@ def test_every_file_of_an_example_is_in_the_tree_or_plainly_the_readers_own() ->
 def test_examples_on_files_of_the_tree_run(tmp_path: Path) -> None:
     for name in ("examples", "drives"):
         (tmp_path / name).symlink_to(ROOT / name)
-    for verb in ("trace info", "trace analyze", "trace convert", "validate", "compare", "fleet"):
+    for verb in ("trace info", "trace analyze", "trace convert", "compare", "fleet"):
         words = shlex.split(verbs.EXAMPLES[verb][0])[1:]
         done = subprocess.run(
             [sys.executable, "-m", "headstack", *words], cwd=tmp_path, capture_output=True, text=True, check=False
         )
         assert done.returncode == 0, (verb, done.stderr)
+
+
+@pytest.mark.parametrize("verb", ["validate", "calibrate"])
+def test_what_needs_measured_times_begins_with_nothing(verb: str, tmp_path: Path) -> None:
+    """The examples one after the other, in an empty folder."""
+    for line in verbs.EXAMPLES[verb]:
+        command = [sys.executable, "-m", *shlex.split(line)]
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, (line, done.stderr)
+    assert verbs.STAND_IN in verbs.examples(verb)

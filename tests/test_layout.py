@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import os
 import re
 import subprocess
@@ -159,6 +160,28 @@ def test_no_verb_cuts_a_number_or_a_name(
             lines = layout.fact_lines("", pairs, layout.Screen(width))
             assert not too_long(lines, width)
             assert {word for pair in pairs for part in pair for word in part.split()} <= Words(lines).single
+
+
+@pytest.mark.parametrize("width", [60, 80])
+@pytest.mark.parametrize("lock", [(), ("--phase-lock",)])
+def test_validate_begins_with_how_far_the_times_are_off(
+    width: int,
+    lock: tuple[str, ...],
+    files: dict[str, str],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    words = ["validate", "hp-97560", "--trace", files["run"], "--set", "controller.read_overhead_ms=2", *lock]
+    assert main([*words, "--json"]) == 0
+    scores = json.loads(capsys.readouterr().out)
+    monkeypatch.setenv("COLUMNS", str(width))
+    assert main(words) == 0
+    shown = capsys.readouterr().out
+    first = " ".join(shown.split("\n\n")[0].split())
+    off = f"{scores['per_request']['mae_ms']:.2f} ms on average ({scores['per_request']['mae_percent']:.2f} %)"
+    assert f"The simulated times of {scores['requests']:,} measured requests are off by {off}" in first
+    assert first.endswith(f"their distribution is off by {scores['demerit_percent']:.2f} % (demerit).")
+    assert not too_long(shown.splitlines(), width), shown
 
 
 @pytest.mark.parametrize("width", WIDTHS)

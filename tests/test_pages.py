@@ -6,7 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import polars as pl
 import pytest
@@ -15,6 +15,7 @@ import headstack
 from conftest import data_file
 from conftest import headstack as run_cli
 from every_page import colours, console, cut, every_page
+from headstack.device_costs import Coefficients, Error, Form
 from headstack.report import bundle, causes, charts, origin, style, vega
 from headstack.report.explanation import explanation_page
 from headstack.report.measurement import measurement_page
@@ -27,6 +28,7 @@ from headstack.shown import number
 from headstack.studies.framework import Row, StudyResult, about, at_most, not_testable
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from headstack.results.analyses import Analysis
@@ -178,7 +180,7 @@ def test_pages_draw_without_a_complaint(tmp_path: Path, look: str, width: int) -
 def test_nothing_is_cut_on_any_page_at_any_width(tmp_path: Path) -> None:
     pages = every_page(tmp_path)
     # In the dark a list of one colour was taken for a colour, and charts stayed blank.
-    for width, look in ((400, "light"), (900, "dark"), (1600, "light")):
+    for width, look in ((400, "light"), (900, "dark"), (1280, "light")):
         said = console(tmp_path, pages, width, look)
         found = cut(said)
         assert found.keys() == pages.keys(), said
@@ -266,6 +268,40 @@ def test_notebooks_show_tables(tmp_path: Path, ascii_trace: Path) -> None:
     assert re.search(r">200<.*>span<.* s<.*>mix<.*% reads \([0-9]+ reads, [0-9]+ writes\)<", trace)
     validation = headstack.validate("hp-97560", rows, replay="closed")
     assert f"{validation.summary['demerit_percent']:.2f} %" in validation._repr_html_()
+
+
+@pytest.mark.parametrize(
+    ("made", "said"),
+    [
+        (lambda: headstack.System("hp-97560"), ["hp-97560", "single", "1.262 GiB", "fcfs"]),
+        (lambda: headstack.Workload("unix-like"), ["unix-like", "100,000", "stream read-runs", "100 % reads"]),
+        (lambda: headstack.cost("four-platter", actuators=[1, 2]), ["67.70 to 80.80 USD", "2 actuators", "4 drives of 1 actuator"]),
+        (lambda: headstack.power_budget("nearline-18tb"), ["7,200 rpm, 1 arm", "5.30 W idle, 12.28 W with all arms seeking"]),
+        (lambda: headstack.power_budget("hp-97560"), ["not known"]),
+        (lambda: headstack.stream.model("maxtor-maxline-plus-ii"), ["mechanism.outer_mb_per_s", "42.025"]),
+    ],
+)  # fmt: skip
+def test_notebooks_show_what_is_described_and_what_it_costs(made: Callable[[], Any], said: list[str]) -> None:
+    shown = made()._repr_html_()
+    assert shown.startswith("<table>")
+    assert [word for word in said if word not in shown] == []
+
+
+def test_notebooks_show_the_constants_of_forms() -> None:
+    errors = [Error("read", 4, 1, 100.0, 125.0)]
+    forms = [Form(name, {"rbps": 1.5}, errors, "") for name in ("iocost", "mClock", "head time")]
+    shown = Coefficients("<a disk>", *forms)._repr_html_()
+    assert "&lt;a disk&gt;" in shown
+    assert "ctrl=user model=linear rbps=2" in shown
+    assert "(+25 %)" in shown
+
+
+def test_every_drive_system_and_workload_of_the_library_has_a_view() -> None:
+    for kind, names in (
+        (headstack.System, headstack.library_systems()),
+        (headstack.Workload, headstack.library_workloads()),
+    ):
+        assert all(kind(name)._repr_html_() for name in names)  # pyright: ignore[reportAttributeAccessIssue]
 
 
 def test_charts_follow_the_schema_of_vega_lite(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conftest import headstack as run_cli
-from headstack.cli.progress import how_far
+from headstack.cli.progress import fitting, how_far, remaining_between
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -54,13 +54,43 @@ def _read(terminal: int) -> bytes:
 
 
 def test_what_is_told_of_work() -> None:
-    assert how_far(0, 40, "runs", 0.2) == "0 of 40 runs"
+    assert ", ".join(how_far(0, 40, "runs", 0.2)) == "0 of 40 runs"
     # The first moments are no measure.
-    assert how_far(1, 40, "runs", 1.0) == "1 of 40 runs"
-    assert how_far(10, 40, "runs", 5.0) == "10 of 40 runs, about 15 s remaining"
-    assert how_far(40, 40, "runs", 20.0) == "40 of 40 runs"
-    assert how_far(82_000, None, "requests", 4.0) == "82,000 requests, 20,500 requests/s, 4 s so far"
-    assert how_far(9, None, "drives", 60.0) == "9 drives, 0.15 drives/s, 60 s so far"
+    assert ", ".join(how_far(1, 40, "runs", 1.0)) == "1 of 40 runs"
+    assert ", ".join(how_far(10, 40, "runs", 5.0)) == "10 of 40 runs, about 15 s remaining"
+    assert ", ".join(how_far(40, 40, "runs", 20.0)) == "40 of 40 runs"
+    assert ", ".join(how_far(82_000, None, "requests", 4.0)) == "82,000 requests, 20,500 requests/s, 4 s so far"
+    assert ", ".join(how_far(9, None, "drives", 60.0)) == "9 drives, 0.15 drives/s, 60 s so far"
+
+
+def test_the_time_that_remains_is_a_range_where_the_work_is() -> None:
+    span = (5_000, 15_000)
+    assert remaining_between(0, span, 5.0) == remaining_between(50, span, 1.0) == ""
+    assert remaining_between(1_000, span, 60.0) == "4 min to 14 min remaining"
+    assert remaining_between(6_000, span, 360.0) == "at most 9 min remaining"
+    # More than was thought: nobody knows.
+    assert remaining_between(15_001, span, 900.0) == ""
+
+
+def test_a_line_has_as_many_parts_as_it_has_room_for() -> None:
+    parts = ["9 of 40 runs", "", "about 15 s remaining", "3 s simulated"]
+    assert fitting(parts, 60) == "9 of 40 runs, about 15 s remaining, 3 s simulated"
+    assert fitting(parts, 40) == "9 of 40 runs, about 15 s remaining"
+    assert fitting(parts, 5) == "9 of 40 runs"
+
+
+@pytest.mark.parametrize("columns", [60, 80, 120])
+def test_a_measurement_of_a_simulated_device_tells_whose_time_it_is(columns: int) -> None:
+    told = on_terminal("measure", "sim:hp-c2247a", "seek-curve", columns=columns)
+    assert "…" not in told
+    bars = [line for line in re.split(r"[\r\n]", told) if re.search(r"\(\d+ of \d+\)", line)]
+    assert bars
+    # The time of the device is over sooner than it says.
+    assert not any(re.search(r"\d min remaining", line) for line in bars)
+    assert any("accesses" in line for line in bars)
+    assert any(re.search(r"\d of .* simulated", line) for line in bars) or columns < 80
+    piped = run_cli("measure", "sim:hp-c2247a", "rotation").err
+    assert re.search(r"^rotation: about .* of simulated time", piped, re.MULTILINE)
 
 
 @pytest.mark.parametrize("columns", [60, 80, 120])

@@ -11,10 +11,13 @@ import pytest
 import headstack
 from conftest import ROOT, refused
 from conftest import headstack as run_cli
+from headstack.errors import InputError
 from headstack.report.sweep import sweep_page
 from headstack.sweeping import pareto, repeats
 from headstack.sweeping.result import PointResult
 from sweeps import BASE, GAP, RPM, written
+
+UNKNOWN = "Whether these differences are chance is not known (one run a point)."
 
 
 def test_nothing_on_the_front_is_beaten() -> None:
@@ -69,6 +72,16 @@ def test_points_are_compared_with_the_first_seed_by_seed(swept: Path) -> None:
     assert {front["against"] for front in found["fronts"]} == {"power.average_w", "usd"}
 
 
+def test_a_sweep_or_its_folder_is_compared_as_on_the_command_line(swept: Path) -> None:
+    told = run_cli("compare", swept, "--json").json()
+    assert headstack.compare(swept).summary == headstack.compare(headstack.Sweep(swept)).summary == told
+    assert headstack.compare(str(swept), fail_if=["response_ms.p99 > 1ms"]).failed
+    with pytest.raises(InputError, match="`seed` cannot be chosen"):
+        headstack.compare(swept, seed=2)  # type: ignore[call-overload]
+    with pytest.raises(InputError, match="compared alone"):
+        headstack.compare([swept, swept])
+
+
 def test_the_answer_says_how_much_is_known(tmp_path: Path) -> None:
     drives = '[[axis]]\npath = "system"\nvalues = ["nearline-18tb", "hp-97560"]\n' + GAP.replace("20.0, ", "")
     found = headstack.sweep(written(tmp_path, BASE + drives), tmp_path / "out").compare()
@@ -94,6 +107,17 @@ def test_what_is_near_or_the_same_is_said_of_one_load(tmp_path: Path) -> None:
         written(tmp_path, BASE.replace("hp-97560", "nearline-18tb") + same), tmp_path / "same"
     ).compare()
     assert "; another has the same." in twins.answer()
+    assert UNKNOWN not in twins.answer()
+
+
+def test_one_run_a_point_leaves_chance_open(swept: Path, tmp_path: Path) -> None:
+    grid = BASE + RPM + GAP.replace("20.0, ", "")
+    file = written(tmp_path, grid)
+    for words in (("sweep", file, "--out", tmp_path / "out"), ("compare", tmp_path / "out")):
+        assert "differences are chance is not known" in " ".join(run_cli(*words).out.split())
+    again = written(tmp_path, grid + "[repeats]\ncount = 2\n")
+    assert "not known" not in run_cli("sweep", again, "--out", tmp_path / "twice").out
+    assert "not known" not in headstack.compare(swept).answer()
 
 
 def test_a_point_that_does_not_keep_up_wins_nothing(tmp_path: Path) -> None:
@@ -124,7 +148,7 @@ def test_points_under_one_load_are_weighed_together(tmp_path: Path) -> None:
     found = headstack.sweep(written(tmp_path, BASE + RPM + GAP), tmp_path / "out").compare()
     assert [[point.values["rotation_rpm"] for point in points] for points in found.loads] == [[4002, 5400, 7200]] * 2
     assert [point.values["gap"] for points in found.loads for point in points] == [20.0] * 3 + [40.0] * 3
-    assert found.answer() == "rotation_rpm 7200 has the lowest p99 at 2 of 2 loads."
+    assert found.answer() == f"rotation_rpm 7200 has the lowest p99 at 2 of 2 loads. {UNKNOWN}"
 
 
 def test_a_limit_is_broken_by_a_point(swept: Path) -> None:
@@ -141,10 +165,33 @@ def test_a_limit_is_broken_by_a_point(swept: Path) -> None:
     assert first.count("limit broken") == 6
 
 
+def test_a_sweep_ends_with_1_where_a_limit_is_broken(tmp_path: Path) -> None:
+    file = written(tmp_path, BASE + RPM)
+    words = ("sweep", file, "--out", tmp_path / "out")
+    # What cannot be asked is refused before anything runs.
+    assert "did you mean `response_ms.p99`" in refused(*words, "--fail-if", "response_ms.p9 > 1ms")
+    assert "response_ms.p99 is in ms" in refused(*words, "--fail-if", "response_ms.p99 > 1W")
+    assert "is not a limit" in refused(*words, "--fail-if", "p99 5%")
+    assert not (tmp_path / "out").exists()
+    kept = run_cli(*words, "--fail-if", "response_ms.p99 > 1000000ms")
+    assert (kept.code, kept.err.count("limit broken")) == (0, 0)
+    outcome = run_cli(
+        *words, "--resume", "--json", "--fail-if", "response_ms.p99 > 0.001ms", "--fail-if", "response_ms.mean < -1%"
+    )
+    assert outcome.code == 1
+    # Every point is above the value, and the two faster ones are quicker than the first.
+    assert outcome.err.count("limit broken: response_ms.p99 > 0.001ms") == 3
+    assert outcome.err.count("limit broken: response_ms.mean < -1%: rotation_rpm") == 2
+    assert json.loads(outcome.out)["complete"] == 3
+
+
 def test_a_point_without_a_rival_wins_nothing(tmp_path: Path) -> None:
     rule = 'constraints = ["gap < 30 or rotation_rpm < 5000"]\n'
     found = headstack.sweep(written(tmp_path, rule + BASE + RPM + GAP), tmp_path / "out").compare()
-    assert found.answer() == "rotation_rpm 7200 has the lowest p99 at the one load that more than one point has."
+    assert (
+        found.answer()
+        == "rotation_rpm 7200 has the lowest p99 at the one load that more than one point has. " + UNKNOWN
+    )
 
 
 def test_the_page_shows_fronts_and_all_points(swept: Path, tmp_path: Path) -> None:
@@ -197,6 +244,12 @@ def test_the_page_of_a_thousand_points_is_small(tmp_path: Path) -> None:
     a_point = (len(many.encode()) - len(few.encode())) / 100
     assert 100 < a_point < 1_000
     assert len(few.encode()) + 980 * a_point < 2_000_000
+
+
+def test_captions_say_whose_curves_are_drawn(swept: Path) -> None:
+    captions = {section.title: section.text for section in sweep_page(headstack.Sweep(swept).compare()).sections}
+    assert "the mean over the seeds, of every point under the heaviest load" in captions["How long requests take"]
+    assert "of every point under the heaviest load" in captions["Where the time goes"]
 
 
 def test_the_page_names_points_by_what_tells_them_apart(tmp_path: Path) -> None:

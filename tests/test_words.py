@@ -47,6 +47,7 @@ INSTEAD = {
     r"US\$|\} dollars\b": "USD",
     r"seek of one cylinder|^error of one": "single-cylinder seek, error per request",
     r"what each parameter is worth": "gain",
+    r"(?-i:\bMAE\b)|mean absolute error|per-request errors?\b": "error per request",
     r"\bdribbl(?!ing(?:\)|\*))": "trickle flush (S4 calls it dribbling: name both once)",
     r"\bstor(?:y|ies)\b": "timeline",
 }
@@ -132,5 +133,7 @@ def test_an_old_word_is_found() -> None:
     assert found("The story of two requests")
     assert found("1 of the drive's values cannot be\n")
     assert found("`5` is no parameter of it")
+    assert found("The MAE of reads")
+    assert not found("`mae` is a key")
     assert not found("there is no parameter; it is no longer than before")
     assert not found("a seek of half a revolution; it turns out well")

@@ -137,7 +137,7 @@ def __getattr__(name: str) -> object:
     if name not in __all__:
         raise AttributeError(f"module 'headstack' has no attribute '{name}'")
     value = getattr(import_module(_HOMES.get(name, "headstack._core")), name)
-    if name in {"Drive", "Trace"}:
+    if name in {"Drive", "System", "Trace", "Workload"}:
         # Views are drawn in Python; the compiled classes take them on when they are first named.
         value._repr_html_ = getattr(import_module("headstack.notebook"), name.lower())
     globals()[name] = value

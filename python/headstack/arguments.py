@@ -41,7 +41,8 @@ def checked(*, but: Sequence[str] = ()) -> Callable[[Callable[P, R]], Callable[P
             try:
                 given = signature.bind(*args, **kwargs).arguments
             except TypeError:
-                # What is missing or unknown, Python tells itself.
+                _tell_near(function.__name__, kwargs, signature)
+                # What else is wrong, Python tells itself.
                 return function(*args, **kwargs)
             for name, kind in kinds().items():
                 if name in given and not (_fits(given[name], kind) and _is_enough(name, given[name])):
@@ -54,6 +55,23 @@ def checked(*, but: Sequence[str] = ()) -> Callable[[Callable[P, R]], Callable[P
         return looked_at
 
     return accept
+
+
+def _tell_near(name: str, given: Mapping[str, object], signature: inspect.Signature) -> None:
+    """Refuse a keyword that is misspelt with the one that was meant."""
+    from difflib import get_close_matches
+
+    known = [
+        each.name
+        for each in signature.parameters.values()
+        if each.kind in (each.KEYWORD_ONLY, each.POSITIONAL_OR_KEYWORD)
+    ]
+    for word in given:
+        near = [] if word in known else get_close_matches(word, known, 1)
+        if near:
+            raise TypeError(
+                f"{name}() got an unexpected keyword argument '{word}'. Did you mean '{near[0]}'?"
+            ) from None
 
 
 class _Names(dict[str, object]):

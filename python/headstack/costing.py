@@ -42,6 +42,11 @@ class Cost:
 
         cost_page(self).write(Path(path))
 
+    def _repr_html_(self) -> str:
+        from headstack import notebook
+
+        return notebook.cost(self)
+
 
 @checked()
 def cost(

@@ -147,6 +147,11 @@ class Coefficients:
         }
         return cast("CoefficientsSummary", found)
 
+    def _repr_html_(self) -> str:
+        from headstack import notebook
+
+        return notebook.coefficients(self)
+
 
 @checked(but=("system",))
 def coefficients(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from contextlib import suppress
 from html import escape
 from typing import TYPE_CHECKING, Any, cast
@@ -11,7 +12,10 @@ from headstack.errors import HeadstackError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from headstack._core import Drive, Trace
+    from headstack._core import Drive, StreamModel, System, Trace, Workload
+    from headstack.costing import Cost
+    from headstack.device_costs import Coefficients
+    from headstack.power import PowerBudget
 
 
 _QUANTILES = (("mean", "mean"), ("p99", "p99"), ("max", "max"))
@@ -76,6 +80,83 @@ def _contents(trace: Trace) -> list[tuple[str, str]]:
         kinds = f"{_counted(about['reads'], 'read')}, {_counted(about['writes'], 'write')}"
         rows.append(("mix", f"{100 * (about['read_fraction'] or 0):.0f} % reads ({kinds})"))
     return rows
+
+
+def system(self: System) -> str:
+    """Which drives, volumes and scheduler a system has."""
+    from headstack.report.tables import size
+
+    about = self.config()
+    models = Counter(model for _, model in self.drives)
+    levels = {volume["name"]: volume["level"] for volume in about["volumes"]}
+    rows = [
+        ("about", about["summary"]),
+        ("drives", ", ".join(f"{count} × {model}" if count > 1 else model for model, count in models.items())),
+        *((f"volume {name}", f"{levels[name]}, {size(sectors * self.sector_bytes)}") for name, sectors in self.volumes),
+        ("scheduler of the host", about["host"]["scheduler"]),
+        ("configuration", self.config_hash[:12]),
+    ]
+    return table(self.name, rows)
+
+
+def workload(self: Workload) -> str:
+    """What a workload asks for: its streams, how many requests, from which seed."""
+    about = self.spec()
+    streams = [
+        (f"stream {stream.get('name', number)}", f"{100 * stream['read_fraction']:.0f} % reads")
+        for number, stream in enumerate(about["stream"])
+    ]
+    count = "no end of its own" if self.requests is None else f"{self.requests:,}"
+    return table(self.name, [("about", about["summary"]), ("requests", count), *streams, ("seed", str(self.seed))])
+
+
+def cost(found: Cost) -> str:
+    """What drives of a design cost, and what systems of them that perform alike."""
+    from headstack.shown import between
+
+    rows = [
+        (_counted(bill["actuators"], "actuator"), f"{between(' to ', bill['low_usd'], bill['high_usd'], 2)} USD")
+        for bill in found.designs
+    ]
+    for each in [] if found.iso_performance is None else found.iso_performance["systems"]:
+        of = f"{_counted(each['drives'], 'drive')} of {_counted(each['actuators'], 'actuator')}"
+        rows.append((of, f"{between(' to ', each['low_usd'], each['high_usd'], 2)} USD"))
+    return table(f"{found.name}, what drives cost to make", rows)
+
+
+def coefficients(found: Coefficients) -> str:
+    """What other systems assume of a disk, and what their forms of cost cannot carry."""
+    rows = [("io.cost.model", found.iocost_line), *((form.name, form.sentence()) for form in found.forms)]
+    return table(f"{found.system}, constants of its cost", rows)
+
+
+def power_budget(found: PowerBudget) -> str:
+    """What drives draw without requests and with all arms seeking."""
+    rows = []
+    for drive in found.drives:
+        if drive["power"] is None:
+            rows.append((drive["name"], "not known"))
+        for budget in drive["power"] or ():
+            name = f"{drive['name']}, {budget['rpm']:,.0f} rpm, {_counted(budget['actuators'], 'arm')}"
+            rows.append((name, _watts(budget["by_state_w"]["idle"], budget["all_seeking_w"])))
+    if len(found.drives) > 1:
+        rows += [("all drives", _watts(total["idle_w"], total["all_seeking_w"])) for total in found.totals]
+    return table(f"{found.system}, power", rows)
+
+
+def _watts(idle_w: float, all_seeking_w: float) -> str:
+    return f"{idle_w:,.2f} W idle, {all_seeking_w:,.2f} W with all arms seeking"
+
+
+def stream_model(self: StreamModel) -> str:
+    """The values of a model of sequential streams."""
+    rows = [
+        (f"{part}.{key}", _value(value))
+        for part, values in self.spec.items()
+        for key, value in values.items()
+        if value is not None
+    ]
+    return table(f"{self.name}, sequential streams", rows)
 
 
 def validation(summary: Mapping[str, Any]) -> str:

@@ -33,6 +33,11 @@ class PowerBudget:
         """Everything, as `headstack power --json` prints it."""
         return cast("PowerSummary", dict(vars(self)))
 
+    def _repr_html_(self) -> str:
+        from headstack import notebook
+
+        return notebook.power_budget(self)
+
 
 @checked(but=("system",))
 def power_budget(

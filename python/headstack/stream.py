@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from headstack import unusual
+from headstack import notebook, unusual
 from headstack._core import StreamModel
 from headstack.arguments import checked
 from headstack.errors import InputError
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 __all__ = ["StreamModel", "model", "throughputs"]
+
+# Its view is drawn in Python.
+setattr(StreamModel, "_repr_html_", notebook.stream_model)  # noqa: B010 (the stubs describe the compiled class)
 
 
 @checked()

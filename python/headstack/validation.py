@@ -14,9 +14,10 @@ from headstack.gaps import settle_gap
 from headstack.renamed import formerly
 from headstack.results.common import SplitScore
 from headstack.run import Replay, as_system, with_scheduler
+from headstack.shown import number
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     import polars as pl
 
@@ -156,6 +157,21 @@ def skipped_words(tracks: list[SkippedTrack]) -> str:
     )
 
 
+def answer(summary: Mapping[str, Any]) -> str:
+    """How far the simulated times are off, on how many requests, in a sentence."""
+    text = f"The simulated times of {number(summary['requests'])} measured requests are off by {_off(summary)}"
+    if "without_phase_lock" in summary:
+        unlocked = _off(summary["without_phase_lock"])
+        text += f" where the spindle's phase is followed, and by {unlocked} where it is not"
+    return f"{text}; their distribution is off by {number(summary['demerit_percent'], 2, '%')} (demerit)."
+
+
+def _off(scores: Mapping[str, Any]) -> str:
+    """The error per request."""
+    errors = scores["per_request"]
+    return f"{number(errors['mae_ms'], 2, 'ms')} on average ({number(errors['mae_percent'], 2, '%')})"
+
+
 class Validation:
     """How a model compares with measured times.
 
@@ -198,6 +214,10 @@ class Validation:
         from headstack.residuals import classes
 
         return classes(self.residuals)
+
+    def answer(self) -> str:
+        """How far the simulated times are off, on how many requests, in a sentence."""
+        return answer(self.summary)
 
     def intervals(self, *, samples: int = 200, seed: int = 1) -> Intervals:
         """95 % intervals of `demerit_ms` and `mae_percent`, of `all` requests, `reads` and `writes`: a bootstrap of blocks.

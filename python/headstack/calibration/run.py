@@ -57,7 +57,7 @@ def calibrate(
         Instead of `split`: the trace is cut into so many contiguous blocks, each is scored by a drive fitted to all the
         others, and the drive that results is fitted to the whole trace.
     objective
-        What is made small: the mean absolute error per request ("mae_ms"), with the mean distance of the distributions of
+        What is made small: the error per request ("mae_ms"), with the mean distance of the distributions of
         reads and of writes beside it ("balanced_ms"); its root mean square ("rmse_ms"); or the demerit ("demerit_ms").
     parameters
         What to fit: dotted paths, or those of the tables above them; absent: all that make sense for the drive.

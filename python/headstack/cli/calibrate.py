@@ -124,8 +124,9 @@ def calibrate(
     share, folds = _parts(split)
     built = built_system(system, set_)
     fits = 1 if folds is None else folds + 1
-    aside = "" if names else f"a fit tries {5_000 * fits:,} to {15_000 * fits:,}"
-    with progress.bar("trying drives", None, "drives", aside) as told:
+    # Of all parameters; of some that are named nobody knows.
+    tried = None if names else (5_000 * fits, 15_000 * fits)
+    with progress.bar("trying drives", None, "drives", tried) as told:
         found = calibrate(
             built,
             how.open(trace, settles_gap=True),

@@ -71,8 +71,7 @@ def compare(
     output.print_json(found.summary) if json else _show(found)
     if report is not None:
         output.wrote(report)
-    for failed in found.failed:
-        output.note(f"limit broken: {failed}")
+    output.broken_limits(found.failed)
     return IN_PART if found.failed else DONE
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
+import time
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Group, Parameter
 
-from headstack.cli import BAD_INPUT, DONE, IN_PART, NOT_THE_DEVICE, output, signals
+from headstack.cli import BAD_INPUT, DONE, IN_PART, NOT_THE_DEVICE, output, progress, signals
 from headstack.cli.options import MODEL, OUTPUT, RUN, Json, Overrides, pairs, seconds
 from headstack.cli.progress import about, duration
 from headstack.errors import InputError
@@ -136,8 +137,7 @@ def measure(
     if device in _probe_names() and not Path(device).exists():
         raise InputError(f"`{device}` is a probe: the device comes before it",
                          f"`headstack measure {probes[0] if probes else 'DEVICE'} {device}`")  # fmt: skip
-    is_simulated = device.startswith(("sim:", "mock:"))
-    if is_simulated:
+    if _is_simulated(device):
         _refuse({_option(name): value for name, value in consent.items()},
                 f"is for real devices, and `{device}` is none: it is written without", "leave it out")  # fmt: skip
     if not device.startswith("sim:"):
@@ -182,11 +182,11 @@ def _measure(
     left_out = [each for each in planned if not each["fits"]]
     if left_out:
         names = ", ".join(f"{each['probe']} ({duration(each['expected_s'])})" for each in left_out)
-        output.note(f"left out, to be through within {duration(within_s or 0)}: {names}")
+        output.note(f"left out, to be through within {duration(within_s or 0)}{_clock(device)}: {names}")
         planned = [each for each in planned if each["fits"]]
         probes = tuple(each["probe"] for each in planned)
-    with _progress(_announcement(device, planned), planned) as progress:
-        found = measure.run(device, probes, record=record, resume=resume, progress=progress, **options)
+    with _progress(device, planned) as told:
+        found = measure.run(device, probes, record=record, resume=resume, progress=told, **options)
     if record is not None:
         output.wrote(record, f"{len(found):,} accesses")
     stopped = found.stopped
@@ -307,8 +307,16 @@ def _option(name: str) -> str:
 def _announcement(device: str, planned: list[PlannedProbe]) -> str:
     total = sum(each["expected_s"] for each in planned)
     parts = ", ".join(f"{each['probe']} {duration(each['expected_s'])}" for each in planned)
-    clock = " of simulated time" if device.startswith(("sim:", "mock:")) else ""
-    return f"measuring {device}: {about(total)}{clock} ({parts})"
+    return f"measuring {device}: {about(total)}{_clock(device)} ({parts})"
+
+
+def _is_simulated(device: str) -> bool:
+    return device.startswith(("sim:", "mock:"))
+
+
+def _clock(device: str) -> str:
+    """Whose time is told: that of a simulated device is over sooner."""
+    return " of simulated time" if _is_simulated(device) else ""
 
 
 def _how_to_go_on(device: str, probes: tuple[str, ...], record: Path | None, samples: int) -> str:
@@ -321,23 +329,23 @@ def _how_to_go_on(device: str, probes: tuple[str, ...], record: Path | None, sam
 
 
 @contextmanager
-def _progress(announcement: str, planned: list[PlannedProbe]) -> Iterator[Callable[[dict[str, Any]], bool]]:
+def _progress(device: str, planned: list[PlannedProbe]) -> Iterator[Callable[[dict[str, Any]], bool]]:
     """Say how long it will take when everything is found fit and the first access is next; then how far it is.
 
     On a terminal that is a bar, else a line for each probe.
     """
     told_of: list[str] = []
-    bar = _Bar(planned) if sys.stderr.isatty() else None
+    bar = _Bar(planned, is_simulated=_is_simulated(device)) if sys.stderr.isatty() else None
 
     def report(told: dict[str, Any]) -> bool:
         if not told_of:
-            output.note(announcement)
+            output.note(_announcement(device, planned))
         if bar is not None:
             bar.update(told)
         elif told["probe"] not in told_of:
             # What the probes before it found may change the estimate of all that follow.
             rest = f", {duration(told['rest_s'])} remaining after it" if told["rest_s"] else ""
-            output.note(f"{told['probe']}: {about(told['expected_s'])}{rest}")
+            output.note(f"{told['probe']}: {about(told['expected_s'])}{_clock(device)}{rest}")
         if told["probe"] not in told_of:
             told_of.append(told["probe"])
         return True
@@ -352,17 +360,14 @@ def _progress(announcement: str, planned: list[PlannedProbe]) -> Iterator[Callab
 class _Bar:
     """How far all probes are, on a terminal."""
 
-    def __init__(self, planned: list[PlannedProbe]) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
-
+    def __init__(self, planned: list[PlannedProbe], *, is_simulated: bool) -> None:
         self._order = [each["probe"] for each in planned]
         self._expected = {each["probe"]: each["expected_s"] for each in planned}
-        self._bar = Progress(
-            TextColumn("{task.fields[probe]}"), BarColumn(), TaskProgressColumn(), TextColumn("{task.fields[detail]}"),
-            TimeElapsedColumn(), console=Console(file=sys.stderr), transient=True,
-        )  # fmt: skip
-        self._task = self._bar.add_task("", total=sum(self._expected.values()) or 1.0, probe="", detail="")
+        self._is_simulated = is_simulated
+        self._begun = time.monotonic()
+        self._first_s: float | None = None
+        self._bar = progress.drawn()
+        self._task = self._bar.add_task("", total=sum(self._expected.values()) or 1.0, detail="")
 
     def update(self, told: dict[str, Any]) -> None:
         """Show it; a probe knows better how long it takes when those before it have run."""
@@ -370,14 +375,21 @@ class _Bar:
         place = self._order.index(told["probe"])
         self._expected[told["probe"]] = told["expected_s"]
         before = sum(self._expected[name] for name in self._order[:place])
-        left = max(told["expected_s"] - told["elapsed_s"], 0) + told["rest_s"]
-        self._bar.update(
-            self._task,
-            completed=before + min(told["elapsed_s"], told["expected_s"]),
-            total=before + told["expected_s"] + told["rest_s"],
-            probe=f"{told['probe']} ({place + 1} of {len(self._order)})",
-            detail=f"{told['samples']:,} accesses, {about(left)} remaining",
-        )
+        done, total = before + min(told["elapsed_s"], told["expected_s"]), before + told["expected_s"] + told["rest_s"]
+        what = f"{told['probe']} ({place + 1} of {len(self._order)})"
+        parts = [*self._remaining(told, done, total), f"{told['samples']:,} accesses"]
+        if self._is_simulated:
+            parts.append(f"{duration(done)} of {duration(total)} simulated")
+        detail = progress.fitting(parts, progress.room(self._bar, what))
+        self._bar.update(self._task, completed=done, total=total, description=what, detail=detail)
+
+    def _remaining(self, told: dict[str, Any], done_s: float, total_s: float) -> list[str]:
+        """The time that remains: a device's own is as long as ours, that of a simulated one passes as quickly as it did so far."""
+        if not self._is_simulated:
+            return [f"{about(max(told['expected_s'] - told['elapsed_s'], 0) + told['rest_s'])} remaining"]
+        # A record that is gone on with has its beginning already.
+        self._first_s = done_s if self._first_s is None else self._first_s
+        return progress.remaining(done_s - self._first_s, total_s - self._first_s, time.monotonic() - self._begun)
 
     def stop(self) -> None:
         """Take it away."""

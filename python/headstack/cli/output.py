@@ -57,6 +57,12 @@ def wrote(path: Path, about: str = "") -> None:
     _form.written.append(f"wrote {path}" + (f" ({about})" if about else ""))
 
 
+def broken_limits(limits: Sequence[str]) -> None:
+    """Name the limits of `--fail-if` that are broken."""
+    for limit in limits:
+        note(f"limit broken: {limit}")
+
+
 def say_written() -> None:
     """Say what was written: files have their names now."""
     for told in _form.written:

@@ -9,7 +9,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from rich.progress import Progress
 
@@ -35,31 +35,56 @@ def about(seconds: float) -> str:
     return duration(seconds) if seconds < 1 else f"about {duration(seconds)}"
 
 
-def how_far(done: int, total: int | None, unit: str, elapsed_s: float) -> str:
+def how_far(done: int, total: int | None, unit: str, elapsed_s: float) -> list[str]:
     """How much of the work is done and how long the rest will take; its rate where nobody knows how much there is."""
     if total is not None:
-        text = f"{done:,} of {total:,} {unit}"
-        if 0 < done < total and elapsed_s >= SETTLED_S:
-            text += f", {about(elapsed_s * (total - done) / done)} remaining"
-        return text
-    text = f"{done:,} {unit}"
+        return [f"{done:,} of {total:,} {unit}", *remaining(done, total, elapsed_s)]
+    parts = [f"{done:,} {unit}"]
     if done and elapsed_s >= SETTLED_S:
         rate = done / elapsed_s
-        text += f", {rate:,.0f} {unit}/s" if rate >= 10 else f", {rate:.2g} {unit}/s"
-    return f"{text}, {duration(elapsed_s)} so far"
+        parts.append(f"{rate:,.0f} {unit}/s" if rate >= 10 else f"{rate:.2g} {unit}/s")
+    return [*parts, f"{duration(elapsed_s)} so far"]
+
+
+def remaining(done: float, total: float, elapsed_s: float) -> list[str]:
+    """How long the rest will take, once there is a measure of it."""
+    if not 0 < done < total or elapsed_s < SETTLED_S:
+        return []
+    return [f"{about(elapsed_s * (total - done) / done)} remaining"]
+
+
+def remaining_between(done: float, span: tuple[float, float], elapsed_s: float) -> str:
+    """The same where only the least and the most of the work are known."""
+    if not done or elapsed_s < SETTLED_S or done >= span[1]:
+        return ""
+    soonest, latest = (duration(max(elapsed_s * (total - done) / done, 0)) for total in span)
+    return f"at most {latest} remaining" if done >= span[0] or soonest == latest else f"{soonest} to {latest} remaining"
+
+
+def fitting(parts: Iterable[str], room: int) -> str:
+    """As many parts as a line has room for, the first ones first; nothing is cut."""
+    said = ""
+    for part in filter(None, parts):
+        longer = f"{said}, {part}" if said else part
+        if said and len(longer) > room:
+            break
+        said = longer
+    return said
 
 
 @contextmanager
-def bar(what: str, total: int | None, unit: str = "requests", aside: str = "") -> Iterator[Callable[..., None] | None]:
+def bar(
+    what: str, total: int | None, unit: str = "requests", span: tuple[int, int] | None = None
+) -> Iterator[Callable[..., None] | None]:
     """Show a bar on stderr while long work runs; nothing where stderr is not a terminal.
 
     The function handed out takes how many are done, the simulated time in seconds, and the total where that becomes known
-    on the way. What is known beforehand of how long it takes stands `aside`.
+    on the way. Where only the least and the most of it are known beforehand, `span` has them.
     """
     if not sys.stderr.isatty():
         yield None
         return
-    shown = _bar()
+    shown = drawn()
     task = shown.add_task(what, total=total, detail="")
     begun, started = time.monotonic(), False
 
@@ -69,8 +94,10 @@ def bar(what: str, total: int | None, unit: str = "requests", aside: str = "") -
         if not started and elapsed_s > SILENT_S:
             shown.start()
             started = True
-        parts = [how_far(done, total, unit, elapsed_s), aside, f"{simulated_s:,.0f} s simulated" if simulated_s else ""]
-        shown.update(task, completed=done, total=total, detail="; ".join(filter(None, parts)))
+        far, *more = how_far(done, total, unit, elapsed_s)
+        rest = "" if span is None else remaining_between(done, span, elapsed_s)
+        parts = [far, rest, *more, f"{simulated_s:,.0f} s simulated" if simulated_s else ""]
+        shown.update(task, completed=done, total=total, detail=fitting(parts, room(shown, what)))
 
     try:
         yield report
@@ -78,17 +105,28 @@ def bar(what: str, total: int | None, unit: str = "requests", aside: str = "") -
         shown.stop()
 
 
-def _bar() -> Progress:
-    """What draws it: words go before the bar where a terminal is narrow."""
+def drawn() -> Progress:
+    """What draws a bar: words go before it where a terminal is narrow."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn
 
     console = Console(file=sys.stderr)
-    width = min(console.width - 72, 40)
-    columns = [BarColumn(bar_width=width)] if width >= 8 else []
+    width = _bar_width(console.width)
+    columns = [BarColumn(bar_width=width)] if width else []
     return Progress(
         TextColumn("{task.description}"), *columns, TextColumn("{task.fields[detail]}"), console=console, transient=True
     )
+
+
+def room(shown: Progress, what: str) -> int:
+    """The columns that are left for words behind what is done, and its bar."""
+    width = _bar_width(shown.console.width)
+    return shown.console.width - len(what) - 1 - (width + 1 if width else 0)
+
+
+def _bar_width(columns: int) -> int:
+    width = min(columns - 72, 40)
+    return width if width >= 8 else 0
 
 
 @contextmanager

@@ -39,12 +39,22 @@ def sweep(
             help="Run as Slurm jobs: their options, such as partition=long,timeout_min=60; local for processes here.",
         ),
     ] = None,
+    fail_if: Annotated[
+        tuple[str, ...],
+        Parameter(
+            group=RUN,
+            help="Exit with 1 if this holds of a point: a value `response_ms.p99 > 20ms`, or a change `response_ms.p99 > +5%` "
+            "against the first point under the same load. Repeatable.",
+        ),
+    ] = (),
     json: Json = False,
 ) -> int:
     """Run a workload or a trace over a grid of systems, parameters and seeds; the results do not depend on where.
 
-    Exit code 1: some points failed; they are listed, and the others are done.
+    Exit code 1: some points failed, or a limit of `--fail-if` is broken; they are listed, and the other points are done.
     """
+    from headstack.comparison.limits import Limit
+    from headstack.comparison.sweep import check_limits
     from headstack.files import check_packages
     from headstack.sweeping import definition, run_definition
 
@@ -57,13 +67,17 @@ def sweep(
         raise InputError("--threads, --dask and --slurm each say where runs are served", "give one of them")
     # What is wrong with the file is said before a cluster is asked for anything.
     found = definition.load(file)
+    check_limits([Limit.parse(text) for text in fail_if], found.metrics)
     with kept(out), _executor(dask, slurm, out) as executor, progress.bar("sweeping", None, "runs") as report:
         told = None if report is None else (lambda done, wanted: report(done, 0.0, wanted))
         done = run_definition(found, out, resume=resume, executor=executor, threads=threads, progress=told)
     output.print_json(done.summary) if json else _show(done)
     say_failures(done)
     output.wrote(out)
-    return IN_PART if done.failures else DONE
+    # Of a sweep whose points failed, all of them, that is what there is to say.
+    broken = done.compare(fail_if=fail_if).failed if fail_if and done.complete else []
+    output.broken_limits(broken)
+    return IN_PART if done.failures or broken else DONE
 
 
 def say_failures(done: Sweep) -> None:
@@ -124,9 +138,18 @@ def _show(done: Sweep) -> None:
         rows,
         text_columns=range(1, 1 + len(axes)),
     )
-    facts = [("points", several("{} of {of} complete", len(done.complete), len(done.definition.points)))]
+    facts: list[tuple[str, str]] = [
+        ("points", several("{} of {of} complete", len(done.complete), len(done.definition.points)))
+    ]
     if done.resumed:
         facts.append(("resumed", several("{} were complete before", done.resumed)))
+    if done.is_run_once and len(done.complete) > 1:
+        facts.append(
+            (
+                "chance",
+                "whether differences are chance is not known: one run a point (`[repeats] count = 5` gives intervals)",
+            )
+        )
     if (stop := done.definition.stop) is not None:
         lacking = [result for result in done.wide if result.estimate(stop.metric) is None]
         if wide := len(done.wide) - len(lacking):

@@ -102,6 +102,8 @@ def validate(
     if json:
         output.print_json({**validation.summary, "residuals": residuals})
     else:
+        output.sentence(validation.answer())
+        output.line()
         _show(validation.summary)
         if residuals:
             _show_residuals(validation, residuals)
@@ -128,7 +130,7 @@ def _show_residuals(validation: Validation, residuals: list[ResidualClass]) -> N
     output.line()
     output.table(
         "Where the error is",
-        ["", "requests", "measured (ms)", "bias (ms)", "MAE (ms)", "of the error"],
+        ["", "requests", "measured (ms)", "bias (ms)", "error per request (ms)", "of the error"],
         [
             (
                 class_words(group),
@@ -145,11 +147,6 @@ def _show_residuals(validation: Validation, residuals: list[ResidualClass]) -> N
 
 
 def _show(summary: Mapping[str, Any]) -> None:
-    output.sentence(
-        f"{summary['system']} against {summary['workload']}: {number(summary['requests'])} measured requests, "
-        f"{summary['replay']} replay{', phase-locked' if summary['phase_lock'] else ''}"
-    )
-    output.line()
     parts = _parts(summary)
     if "without_phase_lock" in summary:
         parts += [(f"{kind}, not locked", scores) for kind, scores in _parts(summary["without_phase_lock"])]
@@ -201,7 +198,11 @@ def _show(summary: Mapping[str, Any]) -> None:
     from headstack.calibration.retries import demerit_with_retries
     from headstack.validation import skipped_words
 
-    pairs = []
+    lock = ", phase-locked" if summary["phase_lock"] else ""
+    pairs: list[tuple[str, str]] = [
+        ("model", summary["system"]),
+        ("trace", f"{summary['workload']}, {summary['replay']} replay{lock}"),
+    ]
     if "retries" in summary:
         without = summary["retries"]["without"]["demerit_percent"]
         pairs.append(("retries", demerit_with_retries(summary["retries"], without)))

@@ -82,8 +82,9 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "headstack simulate hp-97560 --workload unix-like --out run.parquet",
     ),
     "validate": (
-        "headstack validate hp-97560 --trace examples/sample.csv --report scores.html",
-        "headstack validate hp-c2200a --trace host.srt --device 0 --phase-lock",
+        "headstack simulate hp-97560 --workload unix-like --set controller.read_overhead_ms=2.5 --out slower.parquet",
+        "headstack validate hp-97560 --trace slower.parquet --report scores.html",
+        "headstack validate hp-97560 --trace slower.parquet --phase-lock",
     ),
     "measure": (
         "headstack measure sim:hp-97560 skippy",
@@ -91,8 +92,10 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "headstack measure sim:maxtor-maxline-plus-ii stream --file-mb 300 --repeats 3 --record streams.parquet",
     ),
     "calibrate": (
-        "headstack calibrate hp-97560 --trace examples/sample.csv --parameters controller --save fitted.toml",
-        "headstack calibrate maxtor-maxline-plus-ii --record streams.parquet --save streams.toml",
+        "headstack simulate hp-97560 --workload unix-like --requests 5000 --set controller.read_overhead_ms=2.5 --out slower.parquet",
+        "headstack calibrate hp-97560 --trace slower.parquet --parameters controller --save fitted.toml",
+        "headstack measure sim:maxtor-maxline-plus-ii stream --file-mb 300 --repeats 3 --record files.parquet",
+        "headstack calibrate maxtor-maxline-plus-ii --record files.parquet --save files.toml",
     ),
     "explain": (
         "headstack explain hp-97560 --lba 0 --then 1000000",
@@ -126,6 +129,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
 
 ABOUT = "A laboratory for disk drives: describe, simulate, validate, explore."
 OF_A_CHECKOUT = "Files in examples/ and drives/ come with the source of headstack; other files are your own."
+STAND_IN = "A simulated drive stands in for a real one here, whose times `headstack trace capture` and `headstack measure` record."
 OTHER_FORMS = "Besides --json: --csv prints the tables for other programs (an empty line parts them), --plain in ASCII, with no line wrapped."
 EVERY_VERB = "Every verb but completion takes --json, --csv and --plain (ASCII, no line is wrapped)."
 
@@ -136,6 +140,8 @@ def examples(verb: str) -> str:
     shown = [f"Example{'s' if len(known) > 1 else ''}:", *(f"`{line}`" for line in known)] if known else []
     if any(name in line for line in known for name in ("examples/", "drives/")):
         shown.append(OF_A_CHECKOUT)
+    if verb in {"validate", "calibrate"}:
+        shown.append(STAND_IN)
     return "\n\n".join([*shown, *([] if verb == "completion" else [OTHER_FORMS])])
 
 

@@ -6,7 +6,7 @@ _LABELS = {
     "p999": "p99.9",
     "demerit": "relative demerit",
     "demerit_ms": "absolute demerit",
-    "mae": "mean absolute error",
+    "mae": "error per request",
     "model_mean": "mean of the model",
     "measured_mean": "mean of the measured times",
     "capacity_sectors": "capacity",
@@ -23,7 +23,7 @@ _UNITS = ("_ms", "_us", "_kib", "_mb_per_s", "_percent")
 
 
 def label(metric: str) -> str:
-    """A metric in words: `reads_mae` is the mean absolute error of reads. Its unit stands beside it."""
+    """A metric in words: `reads_mae` is the error per request of reads. Its unit stands beside it."""
     part, _, rest = metric.partition("_")
     if part in _PARTS and rest:
         return f"{label(rest)}, {part}"

@@ -16,7 +16,7 @@ from headstack.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-_FORM = re.compile(r"\s*([a-z0-9_.]+)\s*(>|<)\s*([+-]?)([0-9]+(?:\.[0-9]+)?)\s*(%|[a-z]*)\s*")
+_FORM = re.compile(r"\s*([a-z0-9_.]+)\s*(>|<)\s*([+-]?)([0-9]+(?:\.[0-9]+)?)\s*(%|[A-Za-z/]*)\s*")
 
 _IN_MS = {"s": 1000.0, "us": 0.001, "ns": 1e-6}
 
@@ -71,6 +71,11 @@ class Limit:
                 if relative
                 else change
             )
+        self.check_unit(unit)
+        return value > self.bound if self.is_upper else value < self.bound
+
+    def check_unit(self, unit: str) -> None:
+        """Refuse a bound in another unit than the metric's."""
         in_points = "points" if unit == "%" and self.is_change else unit
         if self.unit not in ("", "%" if self.is_change else unit, unit, in_points):
             hint = (
@@ -79,4 +84,3 @@ class Limit:
                 else self._in_unit(unit)
             )
             raise InputError(f"--fail-if `{self.text}`: {self.metric} is in {unit or 'no unit'}", hint)
-        return value > self.bound if self.is_upper else value < self.bound

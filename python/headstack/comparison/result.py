@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, cast, overload
 
 from headstack import _core
 from headstack.arguments import checked
@@ -22,79 +22,120 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from headstack.comparison.sources import Comparable
+    from headstack.comparison.sweep import SweepComparison
     from headstack.results.comparisons import Compared, ComparisonSummary, MetricChange
+    from headstack.sweeping.result import Sweep
 
 SCHEMA_VERSION = 1
 
 
-@checked(but=("files",))
+@overload
+def compare(files: Sweep | str | Path, /, *, fail_if: Sequence[str] = ()) -> SweepComparison: ...
+@overload
 def compare(
-    files: Sequence[str | Path],
+    first: Comparable,
+    second: Comparable,
+    /,
+    *others: Comparable,
+    time: Literal["response", "service"] | None = None,
+    fail_if: Sequence[str] = (),
+    seed: int | None = None,
+    open_trace: Callable[[Path], _core.Trace] = _core.Trace,
+) -> Comparison: ...
+@overload
+def compare(
+    files: Sequence[Comparable],
     *,
     time: Literal["response", "service"] | None = None,
     fail_if: Sequence[str] = (),
     seed: int | None = None,
     open_trace: Callable[[Path], _core.Trace] = _core.Trace,
-) -> Comparison:
-    """Compare runs, traces, validations or measurements; the first file is what the others are compared with.
+) -> Comparison: ...
+@checked(but=("files", "others"))
+def compare(
+    files: Sweep | Comparable | Sequence[Comparable],
+    *others: Comparable,
+    time: Literal["response", "service"] | None = None,
+    fail_if: Sequence[str] = (),
+    seed: int | None = None,
+    open_trace: Callable[[Path], _core.Trace] = _core.Trace,
+) -> Comparison | SweepComparison:
+    """Compare runs, traces, validations, measurements or drives, or the points of a sweep; the first is what the others are compared with.
 
     Parameters
     ----------
-    files
-        Completions of runs (Parquet) or their summaries (JSON), traces with measured times, scores of validations (JSON),
-        measurements (JSON), drive files or names of drives in the library: two or more of a kind.
+    files, others
+        Two or more of a kind, one by one or in a list: each a `Run`, a `Trace` with measured times, a `Validation`, a
+        `Measurement` or a `Drive`, or a file of one: completions (Parquet), summaries, scores and measurements (JSON), drive
+        files, names of drives in the library. Or one `Sweep`, or its folder.
     time
         Which time of runs and traces: the response (from arrival; if absent) or the service (from the start at the drive).
     fail_if
-        Limits such as "p99 > +5%"; those that are broken are in `Comparison.failed`.
+        Limits such as "p99 > +5%"; those that are broken are in `Comparison.failed`. Of a sweep, values are asked of every point.
     seed
         Seed of the resampling that the intervals come from; 1 if absent.
     open_trace
-        How a run or a trace is opened: `devices`, `op`, `from_s` and `to_s` choose which of its requests are compared.
+        How the file of a run or a trace is opened: `devices`, `op`, `from_s` and `to_s` choose which of its requests are
+        compared.
     """
+    if not others and (sweep := _sweep(files)) is not None:
+        _check_choice("the points of a sweep have no times of requests", time, seed)
+        return sweep.compare(fail_if=fail_if)
     limits = [Limit.parse(text) for text in fail_if]
-    _check_names(files)
-    if len(files) == 1 and not Path(files[0]).exists() and str(files[0]) not in _core.library_drives():
-        # It may be the folder of a sweep, which is compared alone.
-        raise InputError(f"there is no `{files[0]}`", "name the folder of a sweep, or two files or more")
-    if len(files) < 2:
-        raise InputError("there is nothing to compare", "name two files or more: `headstack compare A B`")
-    sources = [read(Path(file), time or "response", open_trace) for file in files]
+    given = _given(files, others)
+    sources = [read(each, time or "response", open_trace) for each in given]
     first = sources[0]
-    _check_choice(first, time, seed)
-    for file, other in zip(files[1:], sources[1:], strict=True):
-        if other.kind != first.kind or (other.times is None) != (first.times is None):
-            raise InputError(
-                f"`{files[0]}` is a {first.noun} and `{file}` a {other.noun}"
-                if other.kind != first.kind
-                else f"`{files[0]}` and `{file}`: one has times of requests, the other a summary only",
-                "compare two of a kind",
-            )
-    names = _apart([Path(file) for file in files])
-    made = [replace(each, name=name) for name, each in zip(names, sources, strict=True)]
+    if first.kind not in ("run", "trace"):
+        _check_choice(f"a {first.noun} has no times of requests", time, None)
+    if first.times is None:
+        _check_choice("without times of requests, nothing is resampled", None, seed)
+    for each, other in zip(given[1:], sources[1:], strict=True):
+        _check_kind(_called(given[0], first), first, _called(each, other), other)
+    made = [replace(each, name=name) for name, each in zip(_apart(given, sources), sources, strict=True)]
     differences = [_difference(made[0], other, 1 if seed is None else seed) for other in made[1:]]
     return Comparison(made, time or "response", differences, broken_limits(limits, differences))
 
 
-def _check_choice(first: Source, time: str | None, seed: int | None) -> None:
-    """Refuse what is said of times, and of drawing from them, where there are none."""
-    if time is not None and first.kind not in ("run", "trace"):
-        raise InputError(f"`time` cannot be chosen: a {first.noun} has no times of requests", "leave it out")
-    if seed is not None and first.times is None:
-        raise InputError("`seed` cannot be chosen: without times of requests, nothing is resampled", "leave it out")
+def _sweep(given: object) -> Sweep | None:
+    """The sweep that is given, or is in the folder that is."""
+    from headstack.sweeping.result import Sweep
+
+    if isinstance(given, Sweep):
+        return given
+    return Sweep(given) if isinstance(given, (str, Path)) and Path(given).is_dir() else None
 
 
-def _check_names(files: object) -> None:
-    if isinstance(files, (str, Path)) or not isinstance(files, Sequence):
+def _given(files: object, others: Sequence[Comparable]) -> list[Comparable]:
+    """What to compare, one by one: two or more."""
+    listed = not isinstance(files, (str, Path)) and isinstance(files, Sequence)
+    given: list[Comparable] = [
+        *(cast("Sequence[Comparable]", files) if listed else [cast("Comparable", files)]),
+        *others,
+    ]
+    alone = given[0] if len(given) == 1 else None
+    if isinstance(alone, (str, Path)) and not Path(alone).exists() and str(alone) not in _core.library_drives():
+        # It may be the folder of a sweep, which is compared alone.
+        raise InputError(f"there is no `{alone}`", "name the folder of a sweep, or two files or more")
+    if len(given) < 2:
+        raise InputError("there is nothing to compare", "name two files or more: `headstack compare A B`")
+    return given
+
+
+def _check_kind(name: str, first: Source, other_name: str, other: Source) -> None:
+    if other.kind != first.kind:
+        raise InputError(f"`{name}` is a {first.noun} and `{other_name}` a {other.noun}", "compare two of a kind")
+    if (other.times is None) != (first.times is None):
         raise InputError(
-            "`files` is not a list of files", 'name two or more: compare(["before.parquet", "after.parquet"])'
+            f"`{name}` and `{other_name}`: one has times of requests, the other a summary only", "compare two of a kind"
         )
-    for file in files:
-        if not isinstance(file, (str, Path)):
-            raise InputError(
-                f"a {type(file).__name__} cannot be compared",
-                "name files, as written by simulate(…, out=…): two or more",
-            )
+
+
+def _check_choice(why: str, time: str | None, seed: int | None) -> None:
+    """Refuse what is said of times, and of drawing from them, where there are none."""
+    for name, value in (("time", time), ("seed", seed)):
+        if value is not None:
+            raise InputError(f"`{name}` cannot be chosen: {why}", "leave it out")
 
 
 def broken_limits(limits: Sequence[Limit], differences: Sequence[Difference]) -> list[str]:
@@ -261,11 +302,21 @@ def _as_lists(words: Mapping[str, tuple[str, str]]) -> dict[str, list[str]]:
     return {name: list(both) for name, both in words.items()}
 
 
-def _apart(paths: list[Path]) -> list[str]:
-    """Names that tell the files apart: as short as that allows."""
-    if len({path.stem for path in paths}) == len(paths):
-        return [path.stem for path in paths]
-    return [str(path) for path in paths]
+def _called(given: Comparable, source: Source) -> str:
+    """A file by its path, an object by what it says of itself."""
+    return str(given) if isinstance(given, (str, Path)) else source.name
+
+
+def _apart(given: Sequence[Comparable], sources: Sequence[Source]) -> list[str]:
+    """Names that tell apart what is compared: as short as that allows."""
+    long = [_called(each, source) for each, source in zip(given, sources, strict=True)]
+    is_file = [isinstance(each, (str, Path)) for each in given]
+    short = [Path(name).stem if of_file else name for name, of_file in zip(long, is_file, strict=True)]
+    if len(set(short)) == len(short):
+        return short
+    if all(is_file):
+        return long
+    return [f"{name} ({number})" if long.count(name) > 1 else name for number, name in enumerate(long, 1)]
 
 
 def _difference(first: Source, other: Source, seed: int) -> Difference:

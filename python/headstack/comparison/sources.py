@@ -1,9 +1,9 @@
-"""What can be compared, read from files: times request by request, or named values."""
+"""What can be compared, read from files or taken from objects: times request by request, or named values."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,9 +13,15 @@ from headstack.comparison import selection
 from headstack.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     import polars as pl
+
+    from headstack.measure import Measurement
+    from headstack.run import Run
+    from headstack.validation import Validation
+
+    Comparable = str | Path | Run | _core.Drive | _core.Trace | Validation | Measurement
 
 KINDS = {
     "run": "the completions of a run (`simulate --out`) or its summary (`simulate --json`)",
@@ -63,8 +69,51 @@ class Source:
         return "drive" if self.is_drive else self.kind
 
 
-def read(path: Path, time: str, open_trace: Callable[[Path], _core.Trace]) -> Source:
-    """Read a file, or a drive of the library; `time` is `response` or `service`, for those that have times."""
+def read(given: Comparable, time: str, open_trace: Callable[[Path], _core.Trace]) -> Source:
+    """Read a file, a drive of the library or an object; `time` is `response` or `service`, for those that have times."""
+    if isinstance(given, (str, Path)):
+        return _file(Path(given), time, open_trace)
+    return _object(given, time)
+
+
+def _object(given: Run | _core.Drive | _core.Trace | Validation | Measurement, time: str) -> Source:
+    from headstack.measure import Measurement
+    from headstack.run import Run
+    from headstack.validation import Validation
+
+    if isinstance(given, _core.Drive):
+        return _drive(given.describe()["name"], given)
+    if isinstance(given, _core.Trace):
+        return _requests(given.path, time, lambda _: given)
+    if isinstance(given, Run):
+        return _run(given, time)
+    if isinstance(given, Validation):
+        name = f"{given.summary['system']} against {given.summary['workload']}"
+        return Source(name, "validation", _scores(given.summary))
+    if isinstance(given, Measurement):
+        return Source(given.device, "measurement", _parameters(given.found["parameters"]))
+    raise InputError(f"what is a `{type(given).__name__}` cannot be compared", _what_can(given))
+
+
+def _what_can(given: object) -> str:
+    if isinstance(given, _core.System):
+        return "a system is compared by its runs; only drives are by their values"
+    return "give runs, drives, traces, validations, measurements or files of them: two or more of a kind"
+
+
+def _run(run: Run, time: str) -> Source:
+    """A run by its completions; by its summary where they were not kept."""
+    import polars as pl
+
+    name = f"{run.summary['system']} under {run.summary['workload']}"
+    try:
+        rows = run.completions
+    except InputError:
+        return Source(name, "run", _summary(run.summary["response_ms" if time == "response" else "service_ms"]))
+    return _timed(name, pl.DataFrame(rows), time, is_run=True)
+
+
+def _file(path: Path, time: str, open_trace: Callable[[Path], _core.Trace]) -> Source:
     if not path.exists() and str(path) in _core.library_drives():
         return _drive(str(path), _core.Drive(str(path)))
     if not path.is_file():
@@ -119,9 +168,12 @@ def _known(path: Path, document: Any, time: str) -> Source | None:
     if isinstance(document, dict) and f"{time}_ms" in document and "phases_ms" in document:
         return Source(path.name, "run", _summary(document[f"{time}_ms"]))
     if isinstance(document, dict) and isinstance(document.get("parameters"), list) and "rotating" in document:
-        values = {each["name"]: _parameter(each) for each in document["parameters"] if each["value"] is not None}
-        return Source(path.name, "measurement", values)
+        return Source(path.name, "measurement", _parameters(document["parameters"]))
     return None
+
+
+def _parameters(found: Sequence[Mapping[str, Any]]) -> dict[str, Value]:
+    return {each["name"]: _parameter(each) for each in found if each["value"] is not None}
 
 
 def _parameter(found: Mapping[str, Any]) -> Value:
@@ -132,13 +184,13 @@ def _parameter(found: Mapping[str, Any]) -> Value:
     return Value(float(found["value"]), found["unit"], found["ci95"], name(key), key not in DIFFERENCES)
 
 
-def _summary(times: dict[str, Any]) -> dict[str, Value]:
+def _summary(times: Mapping[str, Any]) -> dict[str, Value]:
     names = ("mean", "p50", "p90", "p99", "p999", "max")
     known = {name: times[name] for name in names if times[name] is not None}
     return {name: Value(value, "ms", times["mean_ci95"] if name == "mean" else None) for name, value in known.items()}
 
 
-def _scores(document: dict[str, Any]) -> dict[str, Value]:
+def _scores(document: Mapping[str, Any]) -> dict[str, Value]:
     values = {
         "demerit": Value(document["demerit_percent"], "%"),
         "demerit_ms": Value(document["demerit_ms"], "ms"),
@@ -244,19 +296,26 @@ def _requests(path: Path, time: str, open_trace: Callable[[Path], _core.Trace]) 
         is_run = "queue_ns" in columns
     trace = open_trace(path)
     frame = selection.of_run(path, trace) if is_run else selection.of_trace(trace)
+    return replace(_timed(str(path), frame, time, is_run=is_run), name=path.name)
+
+
+def _timed(said: str, frame: pl.DataFrame, time: str, *, is_run: bool) -> Source:
+    """The times of a table of requests; messages call it what is `said`."""
+    import polars as pl
+
     if frame.is_empty():
-        raise InputError(f"no request of `{path}` is left to compare", "none is chosen, or none is whole")
+        raise InputError(f"no request of `{said}` is left to compare", "none is chosen, or none is whole")
     begin = "arrival_ns" if time == "response" else "start_ns"
     if not {begin, "finish_ns"} <= set(frame.columns):
-        raise InputError(f"`{path}` has no measured times", "compare traces that have them, or runs")
+        raise InputError(f"`{said}` has no measured times", "compare traces that have them, or runs")
     measured = frame.filter(pl.col("finish_ns").is_not_null() & pl.col(begin).is_not_null())
     if measured.is_empty():
         raise InputError(
-            f"`{path}` has no measured times", f"no request has a {time} time: compare runs, or other traces"
+            f"`{said}` has no measured times", f"no request has a {time} time: compare runs, or other traces"
         )
     number = pl.col("id") if is_run else pl.int_range(pl.len(), dtype=pl.UInt64)
     times = measured.sort("arrival_ns", maintain_order=True).select(
         key=pl.struct(number.alias("id"), "lba", "sectors", pl.col("op").cast(pl.String)),
         ms=(pl.col("finish_ns").cast(pl.Int64) - pl.col(begin).cast(pl.Int64)) / 1e6,
     )
-    return Source(path.name, "run" if is_run else "trace", times=times)
+    return Source(said, "run" if is_run else "trace", times=times)

@@ -41,6 +41,13 @@ def compare_sweep(sweep: Sweep, limits: Sequence[Limit]) -> SweepComparison:
     return found
 
 
+def check_limits(limits: Sequence[Limit], names: Sequence[str]) -> None:
+    """Refuse limits of metrics that a sweep does not have, or in other units than theirs, before anything runs."""
+    for limit in limits:
+        limit.check(names)
+        limit.check_unit(cells.unit(limit.metric))
+
+
 def _nothing_to_compare(sweep: Sweep) -> InputError:
     """Why no point is complete: what the first that failed says, or that runs are lacking."""
     what = f"no point of the sweep in `{sweep.folder}` is complete"
@@ -152,12 +159,20 @@ class SweepComparison:
         sentences += [
             self._best(front.metric, front.word, " USD" if front.metric == metrics.USD else "") for front in self.fronts
         ]
+        if self._is_chance_unknown:
+            sentences.append("Whether these differences are chance is not known (one run a point).")
         if behind:
             do, its, are = ("does", "its", "is") if behind == 1 else ("do", "their", "are")
             sentences.append(
                 f"{behind} of {len(self.points)} points {do} not keep up with {its} load, and {are} left out."
             )
         return " ".join(filter(None, sentences))
+
+    @property
+    def _is_chance_unknown(self) -> bool:
+        """Whether points differ, and nothing tells if by chance."""
+        found = [each.metrics[P99] for each in self.differences.values() if P99 in each.metrics]
+        return self.sweep.is_run_once and any(metric.change for metric in found)
 
     def _best(self, metric: str, word: str, unit: str) -> str:
         """The sentence about one cost."""

@@ -41,11 +41,22 @@ def exploration_page(found: Exploration) -> Page:
             _candidates(found),
             *points.effects(comparison, NOUN),
             points.distributions(comparison, drawn, names, NOUN),
-            points.phases(drawn, names),
+            points.phases(comparison, drawn, names, NOUN),
             *points.failures(comparison, NOUN),
         ],
-        cite=points.citation(comparison),
+        cite=points.citation(comparison, _ran(found)),
     )
+
+
+def _ran(found: Exploration) -> list[tuple[str, str]]:
+    """What was run: which candidates, under which trace, and how."""
+    summary = found.comparison.points[0].runs[0].summary
+    return [
+        ("candidates", found.comparison.sweep.definition.path.name),
+        ("workload", summary["workload"]),
+        ("replay", summary["replay"]),
+        *([] if found.p99_ms is None else [("p99 needed", f"{cells.figure(found.p99_ms)} ms")]),
+    ]
 
 
 def _subtitle(found: Exploration) -> str:

@@ -75,10 +75,10 @@ def _classes(validation: Validation, frame: pl.DataFrame) -> Section:
         rest = sum(group["error_share"] for group in groups[CLASSES:])
         text += f" Not listed: {len(groups) - CLASSES} more, with {_percent(rest)} of the error together."
     columns = [
-        "class", "requests", "of all", "measured mean (ms)", "bias (ms)", "MAE (ms)", "revolutions early",
+        "class", "requests", "of all", "measured mean (ms)", "bias (ms)", "error per request (ms)", "revolutions early",
         "revolutions late", "of the error",
     ]  # fmt: skip
-    return Section("Where the error is", text, columns=columns, rows=rows, lead=lead)
+    return Section("Where the error is", text, columns=columns, rows=rows, lead=lead, dense=True)
 
 
 def _distribution(validation: Validation, frame: pl.DataFrame) -> list[Section]:

@@ -16,6 +16,8 @@ from headstack.sweeping import cells
 from headstack.sweeping.metrics import USD
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from headstack.sweeping.axis import Axis
     from headstack.sweeping.result import PointResult
 
@@ -48,7 +50,7 @@ def sweep_page(comparison: SweepComparison) -> Page:
             *fronts,
             *effects(comparison),
             distributions(comparison, shown, names),
-            phases(shown, names),
+            phases(comparison, shown, names),
             _points(comparison),
             *failures(comparison),
         ],
@@ -56,16 +58,23 @@ def sweep_page(comparison: SweepComparison) -> Page:
     )
 
 
-def citation(comparison: SweepComparison) -> list[tuple[str, str]]:
-    """What to cite of a sweep."""
+def citation(comparison: SweepComparison, ran: Sequence[tuple[str, str]] = ()) -> list[tuple[str, str]]:
+    """What to cite of a sweep, or of what else `ran`."""
     sweep, definition = comparison.sweep, comparison.sweep.definition
     seeds = ", ".join(map(str, definition.seeds[:10])) + (" …" if len(definition.seeds) > 10 else "")
     return [
         ("tool", f"headstack {sweep.version}"),
-        ("sweep", definition.path.name),
+        *(ran or [("sweep", definition.path.name)]),
         ("configuration", sweep.identity[:32]),
         ("seeds", seeds),
+        ("drive values", f"assumed share up to {100 * _assumed(comparison):.0f} %"),
     ]
+
+
+def _assumed(comparison: SweepComparison) -> float:
+    """The share of a point's drive values that are assumed, of the point with the most of them."""
+    runs = [run for point in comparison.points for run in point.runs[:1]]
+    return max((run.summary["provenance"]["assumed_share"] for run in runs), default=0.0)
 
 
 def chosen(comparison: SweepComparison) -> list[PointResult]:
@@ -105,7 +114,7 @@ def _spread(points: list[PointResult], most: int) -> list[PointResult]:
 def notices(comparison: SweepComparison, noun: str = "point") -> list[str]:
     """What to keep in mind before trusting the numbers."""
     found = []
-    if all(len(point.runs) < 2 for point in comparison.points):
+    if comparison.sweep.is_run_once:
         is_trace = comparison.points[0].point.settings.trace is not None
         more = (
             "another stretch of the trace may order them otherwise"
@@ -113,9 +122,8 @@ def notices(comparison: SweepComparison, noun: str = "point") -> list[str]:
             else "`[repeats] count = 5` gives intervals"
         )
         found.append(f"Each {noun} was run once, so nothing tells how sure these numbers are: {more}.")
-    shares = [run.summary["provenance"]["assumed_share"] for point in comparison.points for run in point.runs[:1]]
-    if shares and max(shares) > 0:
-        found.append(f"Up to {100 * max(shares):.0f} % of the values that describe the drives are assumed.")
+    if (share := _assumed(comparison)) > 0:
+        found.append(f"Up to {100 * share:.0f} % of the values that describe the drives are assumed.")
     if missing := len(comparison.sweep.definition.points) - len(comparison.points) - len(comparison.sweep.failures):
         found.append(f"{missing:,} points are not complete, and not on this page: `--resume` goes on with them.")
     return found
@@ -314,17 +322,20 @@ def distributions(
         for point, name in zip(shown, names, strict=True)
     ]
     colours = dict(zip(names, COLOURS, strict=False))
+    mean = ", the mean over the seeds" if any(len(point.runs) > 1 for point in shown) else ""
     return Section(
         "How long requests take",
-        f"For every time, the share of requests that take no longer{_over(comparison, shown)}, of the first {noun} and those on the fronts.",
+        f"For every time, the share of requests that take no longer{mean}, of {_which(comparison, shown, noun)}.",
         charts.cdf_lines(pl.concat(frames), colours, "response time (ms)", wide=names[0] if len(shown) > 1 else None),
     )
 
 
-def _over(comparison: SweepComparison, shown: list[PointResult]) -> str:
-    """What the curves are means of, and under which load."""
-    mean = ", the mean over the seeds" if any(len(point.runs) > 1 for point in shown) else ""
-    return mean + (", under the heaviest load" if len(comparison.loads) > 1 else "")
+def _which(comparison: SweepComparison, shown: list[PointResult], noun: str) -> str:
+    """Whose curves are drawn, and under which load."""
+    load = " under the heaviest load" if len(comparison.loads) > 1 else ""
+    if len(shown) == len(comparison.loads[_heaviest(comparison)]):
+        return f"every {noun}{load}"
+    return f"the first {noun} and those on the fronts{load}"
 
 
 def _pooled(point: PointResult) -> list[tuple[float, float]]:
@@ -341,7 +352,7 @@ def _pooled(point: PointResult) -> list[tuple[float, float]]:
     return found
 
 
-def phases(shown: list[PointResult], names: list[str]) -> Section:
+def phases(comparison: SweepComparison, shown: list[PointResult], names: list[str], noun: str = "point") -> Section:
     """Mean phases of the same."""
     means = {
         name: {phase: sum(run.summary["phases_ms"][phase] for run in point.runs) / len(point.runs) for phase in PHASES}
@@ -349,7 +360,7 @@ def phases(shown: list[PointResult], names: list[str]) -> Section:
     }
     return Section(
         "Where the time goes",
-        "Mean phases along the critical path; they add up to the mean response.",
+        f"Mean phases along the critical path, of {_which(comparison, shown, noun)}; they add up to the mean response.",
         charts.phases(means),
     )
 

@@ -28,7 +28,7 @@ def validation_page(validation: Validation) -> Page:
     return Page(
         title=f"{summary['system']} against {summary['workload']}",
         subtitle=f"{summary['requests']:,} measured requests, {summary['replay']} replay; {_fitted(validation)}",
-        answer=_answer(summary),
+        answer=validation.answer(),
         notices=[notice for notice in [assumed_notice(summary["provenance"])] if notice],
         numbers=[
             Number("demerit", f"{number(summary['demerit_percent'])} %", f"{number(summary['demerit_ms'])} ms"),
@@ -124,21 +124,6 @@ def _difference(summary: Mapping[str, Any]) -> str:
 
 def _sentence(words: str) -> str:
     return words[:1].upper() + words[1:] + "."
-
-
-def _answer(summary: Mapping[str, Any]) -> str:
-    """How far the model is from the drive, in a sentence or two."""
-    errors, unlocked = summary["per_request"], summary.get("without_phase_lock")
-    text = (
-        f"The model's times are distributed within {number(summary['demerit_percent'])} % (demerit) of the measured ones; "
-        f"a single request's is off by {number(errors['mae_ms'])} ms on average ({number(errors['mae_percent'])} %)"
-    )
-    if unlocked is None:
-        return text + "."
-    return (
-        f"{text} where the spindle's phase is followed, and by {number(unlocked['per_request']['mae_ms'])} ms "
-        f"({number(unlocked['per_request']['mae_percent'])} %) where it is not."
-    )
 
 
 def _fitted(validation: Validation) -> str:

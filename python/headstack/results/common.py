@@ -115,7 +115,7 @@ class PerRequest(TypedDict):
     """Errors of single requests: the model's service time less the measured one."""
 
     mae_ms: float
-    """Mean absolute error."""
+    """The error per request: the mean of the errors, all taken as positive."""
     mae_percent: float
     """The same, of the measured mean."""
     median_ms: float

@@ -17,8 +17,8 @@ class Measured:
     """A measured drive: where its trace and its description are, and what DiskSim 4.0 scored on it.
 
     DiskSim's figures were measured by running it on the same traces with the same parameter files, the gaps read after
-    and before their requests, and the better of the two taken: exact demerits in ms, without bins, and the mean absolute
-    error per request in percent of the measured mean. Reads and writes apart are not known of every drive.
+    and before their requests, and the better of the two taken: exact demerits in ms, without bins, and the error per
+    request in percent of the measured mean. Reads and writes apart are not known of every drive.
     """
 
     trace: str

@@ -119,6 +119,11 @@ class Sweep:
         ]
 
     @property
+    def is_run_once(self) -> bool:
+        """Whether no complete point has more than one run, so that nothing tells how sure the numbers are."""
+        return bool(self.complete) and all(len(result.runs) < 2 for result in self.complete)
+
+    @property
     def wide(self) -> list[PointResult]:
         """The complete points that the stopping rule did not end: their interval is wider yet, or their runs lack the metric."""
         stop = self.definition.stop
