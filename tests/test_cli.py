@@ -1,6 +1,7 @@
 """The verbs: what they print, as tables and as JSON."""
 
-from __future__ import annotations
+from __future__ import re
+import annotations
 
 import math
 import subprocess
@@ -152,6 +153,15 @@ def test_a_system_that_cannot_keep_up_is_named() -> None:
     assert crowded.json()["in_flight_drained"] > 1000
     assert crowded.err.startswith("warning: The system did not keep up")
     assert "warning" not in headstack(*RUN).err
+
+
+def test_a_run_that_is_cut_with_much_under_way_says_what_its_books_lack() -> None:
+    load = ("simulate", "hp-97560", "--workload", "thesis-4ms", "--requests", "300")
+    cut = headstack(*load, "--until", "30ms", "--json")
+    summary = cut.json()
+    assert 0 < summary["requests"] < 50 * summary["in_flight_cut"]
+    assert re.search(r"The run was cut with \d+ requests? under way, beside \d+ that were complete", cut.err)
+    assert "was cut" not in headstack(*load).err
 
 
 def test_save_writes_the_drive_with_its_overrides(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Whether a system kept up with its workload, and its schedulers saw all of it."""
+"""Whether a system kept up with its workload, its schedulers saw all of it, and its books hold all that was done."""
 
 from __future__ import annotations
 
@@ -27,4 +27,16 @@ def held_back(summary: Mapping[str, Any]) -> str:
     return (
         f"{count:,} requests came when the driver's scheduler saw as many as it may (`host.queue_limit`); they waited "
         "outside, in order of arrival."
+    )
+
+
+def cut_short(summary: Mapping[str, Any]) -> str:
+    """Say so if the run was cut with so many requests under way that what is not known of them matters."""
+    cut, complete = summary["in_flight_cut"], summary["requests"]
+    if cut * 50 <= complete:
+        return ""
+    under_way = "1 request" if cut == 1 else f"{cut:,} requests"
+    return (
+        f"The run was cut with {under_way} under way, beside {complete:,} that were complete. What was done for those under way is "
+        "in the buses' utilisation, but not in times, the drives' utilisation, power and the data on the buses: cut later."
     )

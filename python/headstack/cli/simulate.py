@@ -162,12 +162,12 @@ def simulate(
 
 def _say_beside(built: System, source: Workload | Trace, summary: Mapping[str, Any], written: list[Path]) -> None:
     from headstack import Workload
-    from headstack.overload import overload
+    from headstack.overload import cut_short, overload
     from headstack.scheduler_names import idle_limits, idle_schedulers
 
     none = "" if summary["requests"] else "no request was complete in time: there is nothing to tell"
     limits = idle_limits(built, source) if isinstance(source, Workload) else ""
-    for warning in (none, overload(summary), idle_schedulers(built), limits):
+    for warning in (none, overload(summary), cut_short(summary), idle_schedulers(built), limits):
         if warning:
             output.warning(warning)
     for path in written:

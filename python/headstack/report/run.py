@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from headstack.conditions import CONDITION_COLUMNS, condition_rows
-from headstack.overload import held_back, overload
+from headstack.overload import cut_short, held_back, overload
 from headstack.report import charts, style
 from headstack.report.page import Number, Page, Section
 from headstack.report.tables import assumed_notice, citation, completions_frame, duration, key_numbers
@@ -46,7 +46,12 @@ def run_page(run: Run) -> Page:
         answer=_answer(summary),
         notices=[
             notice
-            for notice in (overload(summary), held_back(summary), assumed_notice(summary["provenance"]))
+            for notice in (
+                overload(summary),
+                cut_short(summary),
+                held_back(summary),
+                assumed_notice(summary["provenance"]),
+            )
             if notice
         ],
         numbers=[Number(*each) for each in key_numbers(summary)],
