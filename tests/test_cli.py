@@ -1,9 +1,9 @@
 """The verbs: what they print, as tables and as JSON."""
 
-from __future__ import re
-import annotations
+from __future__ import annotations
 
 import math
+import re
 import subprocess
 import sys
 from pathlib import Path
