@@ -157,7 +157,7 @@ def test_a_system_that_cannot_keep_up_is_named() -> None:
 
 def test_a_run_that_is_cut_with_much_under_way_says_what_its_books_lack() -> None:
     load = ("simulate", "hp-97560", "--workload", "thesis-4ms", "--requests", "300")
-    cut = headstack(*load, "--until", "30ms", "--json")
+    cut = headstack(*load, "--until", "0.03s", "--json")
     summary = cut.json()
     assert 0 < summary["requests"] < 50 * summary["in_flight_cut"]
     assert re.search(r"The run was cut with \d+ requests? under way, beside \d+ that were complete", cut.err)
