@@ -157,8 +157,9 @@ def test_a_system_that_cannot_keep_up_is_named() -> None:
 
 def test_a_run_that_is_cut_with_much_under_way_says_what_its_books_lack() -> None:
     load = ("simulate", "hp-97560", "--workload", "thesis-4ms", "--requests", "300")
-    cut = headstack(*load, "--until", "0.03s", "--json")
+    cut = headstack(*load, "--until", "50ms", "--json")
     summary = cut.json()
+    assert summary["simulated_s"] == 0.05
     assert 0 < summary["requests"] < 50 * summary["in_flight_cut"]
     assert re.search(r"The run was cut with \d+ requests? under way, beside \d+ that were complete", cut.err)
     assert "was cut" not in headstack(*load).err

@@ -243,7 +243,7 @@ def model_overrides(set_: Iterable[str], scheduler: str | None) -> list[tuple[st
     return overrides
 
 
-_UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
+_UNITS = {"": 1.0, "us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
 
 
 def check_counts(**options: int | None) -> None:
@@ -255,14 +255,14 @@ def check_counts(**options: int | None) -> None:
 
 def seconds(word: str, option: str) -> float:
     """Read a length of time: a number and, if not seconds, a unit."""
-    number = word.rstrip("dhimns")
+    number = word.rstrip("dhimnsu")
     unit = word[len(number) :]
     try:
         value = float(number) * _UNITS[unit]
     except (ValueError, KeyError):
         value = -1.0
     if not 0 <= value < 1e10:
-        raise InputError(f"{option} `{word}` is not a duration", "a number and a unit: 90, 90s, 15m, 6h, 3d")
+        raise InputError(f"{option} `{word}` is not a duration", "a number and a unit: 90, 90s, 250ms, 15m, 6h, 3d")
     return value
 
 
