@@ -315,21 +315,27 @@ impl Selection {
         if !self.is_plain() || self.shaping.limit.is_some_and(|limit| kept > limit) {
             return false;
         }
-        // Mostly one device's requests follow each other: how many sectors of the trace's size it has.
-        let mut known: Option<(u32, u64)> = None;
+        // Mostly one device's requests follow each other: how many sectors of the trace's size it has. None has so many that a request
+        // more would wrap around.
+        let room_of = |device: u32| {
+            let target = self.target(device).filter(|target| target.sector_bytes == self.sector_bytes)?;
+            Some(target.sectors.min(u64::MAX >> 1))
+        };
+        let Some(first) = batch.first() else { return true };
+        let Some(mut room) = room_of(first.device) else { return false };
+        let mut device = first.device;
         let stays = |request: &Request| {
-            let room = match known {
-                Some((device, room)) if device == request.device => room,
-                _ => {
-                    let target =
-                        self.target(request.device).filter(|target| target.sector_bytes == self.sector_bytes);
-                    let Some(target) = target else { return false };
-                    known = Some((request.device, target.sectors));
-                    target.sectors
-                }
-            };
-            request.lba.0.saturating_add(u64::from(request.sectors)) <= room
-                && request.arrival <= request.start.min(request.finish).min(LAST_INSTANT)
+            if request.device != device {
+                device = request.device;
+                let Some(other) = room_of(device) else { return false };
+                room = other;
+            }
+            let Request { arrival, start, finish, lba, sectors, .. } = *request;
+            lba.0 <= room
+                && lba.0 + u64::from(sectors) <= room
+                && arrival <= start
+                && arrival <= finish
+                && arrival <= LAST_INSTANT
         };
         if !batch.iter().all(stays) {
             return false;

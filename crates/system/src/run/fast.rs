@@ -351,13 +351,12 @@ impl<'a> FastRun<'a> {
         if !self.rows.is_empty() {
             output.push_background(self.rows.drain(..))?;
         }
-        if outcome.finish > self.until {
-            self.end.cut += 1;
-            return Ok(());
-        }
-        self.end.reach(outcome.finish);
-        // Of most it is known already that requests come later.
+        // Of most it is known already that requests come later, and none comes after the end.
         if outcome.finish > self.last_arrival {
+            if outcome.finish > self.until {
+                self.end.cut += 1;
+                return Ok(());
+            }
             self.note_finish(outcome.finish);
         }
         let finished = Finished::new(self.system, unit, outcome, request.arrival);
@@ -365,6 +364,7 @@ impl<'a> FastRun<'a> {
     }
 
     fn note_finish(&mut self, finish: Nanos) {
+        self.end.reach(finish);
         if self.finishes.len() >= self.finishes_look {
             self.finishes.retain(|&finish| finish > self.last_arrival);
             self.finishes_look = 2 * self.finishes.len() + 1024;
