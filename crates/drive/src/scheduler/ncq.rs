@@ -195,14 +195,14 @@ impl Order for Ncq {
         }
     }
 
-    /// The oldest that is through by then: the sector for which the choice is put off comes no later.
+    /// The oldest that needs no arm, if it is through by then: the sector for which the choice is put off comes no later.
     fn meanwhile(&mut self, choice: &Choice<'_>, from: Nanos, until: Nanos) -> Option<Pick> {
         let estimate = choice.arms.first()?;
-        let is_served = |&slot: &Slot| {
-            let Command { op, sectors, .. } = choice.slots[slot].command;
-            Self::needs_no_arm(choice, slot) && estimate.served_by(from, op, sectors) <= until
-        };
-        let slot = self.by_age.values().copied().find(is_served)?;
+        let slot = self.at_once(choice)?;
+        let Command { op, sectors, .. } = choice.slots[slot].command;
+        if estimate.served_by(from, op, sectors) > until {
+            return None;
+        }
         self.chose_arm = false;
         Some(Pick::of(slot))
     }

@@ -342,18 +342,21 @@ impl Queue {
             let (order, pick) =
                 self.orders.iter_mut().find_map(|order| order.choose(&choice).map(|pick| (order, pick)))?;
             let until = order.decides_by(&choice, pick);
+            let writes = self.writes.as_ref();
+            let cached = |slot| writes.and_then(|writes| oldest_cached(writes, slots, arms, slot));
             let pick = if until > by {
                 put_off = Some(until);
-                let Some(meanwhile) = order.meanwhile(&choice, by, until) else { return Some(Err(until)) };
+                let meanwhile = order.meanwhile(&choice, by, until);
+                // Writes come into the cache in their order: one that would have to let another go first, which takes longer, waits.
+                let in_order = |pick: &Pick| cached(pick.slot).is_none_or(|first| first == pick.slot);
+                let Some(meanwhile) = meanwhile.filter(in_order) else { return Some(Err(until)) };
                 meanwhile
             } else {
                 pick
             };
             let by_address = self.by_address.as_ref().filter(|_| self.policy.reads_first);
             let older = by_address.and_then(|by_address| older_write(by_address, slots, pick.slot));
-            let writes = self.writes.as_ref();
-            let cached = || writes.and_then(|writes| oldest_cached(writes, slots, arms, pick.slot));
-            older.or_else(cached).map_or(pick, Pick::of)
+            older.or_else(|| cached(pick.slot)).map_or(pick, Pick::of)
         };
         if !wanted(&self.slots[slot]) {
             let command = self.slots[slot].command;

@@ -290,6 +290,22 @@ fn a_write_does_not_wait_for_the_choice_of_a_read() {
     assert!(together < alone + a_revolution_each, "{alone:?} alone, {together:?} beside writes");
 }
 
+/// One writer asks for a MiB at a time, which takes milliseconds, one for 4 KiB: what has no time while the choice of a read is put off
+/// lets none go before it that has.
+#[test]
+fn writes_of_two_sizes_hold_no_reads_up() {
+    let model = published_drive(&[]);
+    let load =
+        |op, sectors| Load { op, sequential: false, together: false, offset: 0, sectors, limited_percent: 0 };
+    let loads = [load(Op::Write, 2048), load(Op::Write, 8), load(Op::Read, 8)];
+    let answers = serve(&model, &loads, 3_000);
+    let reads = answers.iter().filter(|answer| answer.user == 2);
+    let responses: Vec<f64> =
+        reads.map(|read| (read.outcome.finish - read.outcome.submitted).as_ms()).collect();
+    let longest = responses.iter().copied().fold(0.0, f64::max);
+    assert!(responses.len() > 150 && longest < 150.0, "{} reads, {longest} ms", responses.len());
+}
+
 /// A command with a limit of 50 ms has half a millisecond ahead of others for each that it has waited. The sector of the other
 /// comes at 5 ms, its own at 8 ms, over 50 cylinders: it goes first once it has waited for 6 ms.
 #[test]
