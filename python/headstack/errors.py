@@ -27,6 +27,9 @@ class HeadstackError(Exception):
     def __init__(self, message: str, hint: str | None = None) -> None:
         super().__init__(message)
         self.hint = hint
+        # Tracebacks show notes; the command prints the hint itself.
+        if hint:
+            self.add_note(f"hint: {hint}")
 
 
 class InputError(HeadstackError):

@@ -108,4 +108,7 @@ def _show(found: Exploration) -> None:
         rows,
         text_columns=(*range(len(axes)), len(axes) + 5, len(axes) + 6),
     )
-    output.facts("", [("answer", found.answer())])
+    facts = [("answer", found.answer())]
+    if found.comparison.sweep.is_run_once and len(found.comparison.points) > 1:
+        facts.append(("chance", "whether small differences are chance is not known: one run a candidate"))
+    output.facts("", facts)

@@ -47,6 +47,11 @@ impl Drive {
         if let Err(until) | Ok(Taken { put_off: Some(until), .. }) = taken {
             parts.buffer.keep_arm_until(until);
         }
+        // Whatever goes first: the arm is wanted.
+        if model.write_back.is_some() && queue.reads().any(|(start, end)| !parts.buffer.may_know(start, end))
+        {
+            parts.history.wanted_at(at);
+        }
         Some(taken.map(|taken| taken.waiting))
     }
 

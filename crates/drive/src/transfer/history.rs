@@ -115,6 +115,11 @@ impl History {
         }
     }
 
+    /// A read that needs the arm waits at `at`, for whatever goes first.
+    pub(crate) fn wanted_at(&mut self, at: Nanos) {
+        self.quiet_since = self.quiet_since.max(at);
+    }
+
     /// The work in hand happens at another time.
     pub(crate) fn rebase(&mut self, moved: impl Fn(Nanos) -> Nanos) {
         self.idle_since = moved(self.idle_since);

@@ -306,6 +306,25 @@ fn writes_of_two_sizes_hold_no_reads_up() {
     assert!(responses.len() > 150 && longest < 150.0, "{} reads, {longest} ms", responses.len());
 }
 
+/// While writes go first the read wants the arm all the same: what they bring does not begin to go to the media before it.
+#[test]
+fn what_goes_before_a_read_is_not_written_before_it() {
+    let model = published_drive(&[]);
+    for place in 1..40_u64 {
+        let commands = [
+            (ms(0.0), command(0, Op::Read, 20_000_000_000, 8)),
+            (ms(30.0), command(1, Op::Read, 20_000_000_000 + place * 17_142_624, 8)),
+            (ms(30.05), command(2, Op::Write, 30_000_000_000, 2048)),
+            (ms(30.1), command(3, Op::Write, 30_000_040_000, 8)),
+        ];
+        let (done, background) = run_events(&mut Drive::new(Arc::clone(&model), 1), &model.bus(), &commands);
+        let read = done.iter().find(|done| done.id == 1).unwrap();
+        let early = background.iter().filter(|work| work.start < read.finish).count();
+        assert_eq!(early, 0, "place {place}: {read:?}");
+        assert!(read.finish - read.submitted < ms(30.0), "place {place}: {read:?}");
+    }
+}
+
 /// A command with a limit of 50 ms has half a millisecond ahead of others for each that it has waited. The sector of the other
 /// comes at 5 ms, its own at 8 ms, over 50 cylinders: it goes first once it has waited for 6 ms.
 #[test]
