@@ -94,7 +94,7 @@ def test_a_budget_leaves_out_what_a_drive_file_can_do_without() -> None:
     assert [each["probe"] for each in planned if not each["fits"]] == ["seeker"]
     outcome = headstack("measure", "sim:mock-disk", "rotation", "random", "--within", "1min", "--json")
     assert outcome.code == 0, outcome.err
-    assert "left out, to be through within 60 s: random" in outcome.err
+    assert "left out, to be through within 60 s of simulated time: random" in outcome.err
     assert json.loads(outcome.out)["finished"] == ["rotation"]
     assert "nothing fits into 1 s" in refused("measure", "sim:mock-disk", "--within", "1s")
     assert "is not a duration" in refused("measure", "sim:mock-disk", "--within", "soon")
