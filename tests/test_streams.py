@@ -11,7 +11,7 @@ import pytest
 from conftest import headstack as command
 from conftest import refused
 from headstack import InputError, measure, stream
-from headstack.calibration.streams import from_table
+from headstack.calibration.streams import StreamCalibration, from_table
 from headstack.report.streams import stream_columns, stream_rows
 
 DRIVE = "maxtor-maxline-plus-ii"
@@ -212,6 +212,21 @@ def test_a_record_is_fitted_without_what_a_cache_answered(tmp_path: Path) -> Non
     assert found["left_out_cached"] >= 3
     assert [row["name"] for row in found["parameters"]] == ["mechanism.outer_mb_per_s"]
     assert found["train"]["after"]["mean_percent"] < found["train"]["before"]["mean_percent"]
+
+
+def test_a_fit_that_is_further_off_says_so() -> None:
+    """Squares are fitted: the largest difference may fall while the mean grows."""
+    scores = {
+        "before": {"mean_percent": 0.64, "max_percent": 3.49},
+        "after": {"mean_percent": 0.76, "max_percent": 2.82},
+    }
+    better = {"before": scores["after"], "after": scores["before"]}
+    model = stream.model(DRIVE)
+    fit = StreamCalibration(model, {"train": {"throughputs": 9, **better}, "test": {"throughputs": 4, **scores}})  # type: ignore[typeddict-item]
+    assert "0.64 to 0.76 % on average of the test throughputs." in fit.warning
+    assert "training" not in fit.warning
+    nearer = StreamCalibration(model, {"train": {"throughputs": 9, **better}, "test": {"throughputs": 4, **better}})  # type: ignore[typeddict-item]
+    assert nearer.warning == ""
 
 
 # What is fitted; a further row of smaller files is only scored.

@@ -57,6 +57,22 @@ class StreamCalibration:
     summary: StreamCalibrationSummary
     """`system`, `source`, `parameters`, `train` and `test` (scores before and after), `rows`, as `--json` prints them."""
 
+    @property
+    def warning(self) -> str:
+        """What a user should know before the fitted model is used: the throughputs that it is further off than before."""
+        worse = []
+        for words, part in (("training", self.summary["train"]), ("test", self.summary["test"])):
+            before, after = part["before"], part["after"]
+            if before is not None and after is not None and after["mean_percent"] > before["mean_percent"] + 0.005:
+                change = f"{before['mean_percent']:.2f} to {after['mean_percent']:.2f} %"
+                worse.append(f"{change} on average of the {words} throughputs")
+        if not worse:
+            return ""
+        return (
+            f"the fitted model is further off: {' and '.join(worse)}. Squares are fitted, so that one large difference counts more "
+            "than many small ones: look at both before you use it."
+        )
+
     def save(self, path: str | Path) -> None:
         """Write the fitted model as a TOML file, with what it was fitted to in its head: whole, or not at all."""
         from headstack.files import write_whole

@@ -177,6 +177,8 @@ def _streams(
         output.print_json(found.summary)
     else:
         _show_streams(found.summary)
+    if found.warning:
+        output.warning(found.warning)
     for path, _ in written:
         output.wrote(path)
     return 0

@@ -39,7 +39,7 @@ class Limit:
         if not found:
             raise InputError(
                 f"--fail-if `{text}` is not a limit",
-                "a change `p99 > +5%` or `mean > +0.5ms`, or a value `p99 > 20ms`; `<` for falls",
+                "a change `p99 > +5%` or `mean > +0.5ms`, or a value `p99 > 20ms` (of a sweep `response_ms.p99 > 20ms`); `<` for falls",
             )
         return cls(text.strip(), found[1], found[2] == ">", bool(found[3]), float(found[3] + found[4]), found[5])
 

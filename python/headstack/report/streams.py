@@ -113,6 +113,7 @@ def stream_calibration_page(found: StreamCalibration) -> Page:
         + (f"; {cached} left out, which a cache answered" if cached else ""),
         answer=f"On {which} throughputs{', to which nothing was fitted' if scored is test else ''}, the model is off by {number(after['mean_percent'])} % on average; before the "
         f"fit it was off by {number(before['mean_percent'])} %.",
+        notices=[found.warning[0].upper() + found.warning[1:]] if found.warning else [],
         numbers=[
             Number("mean difference", f"{number(after['mean_percent'])} %", f"{number(before['mean_percent'])} % before"),
             Number("largest difference", f"{number(after['max_percent'])} %", f"{number(before['max_percent'])} % before"),
