@@ -325,6 +325,41 @@ fn what_goes_before_a_read_is_not_written_before_it() {
     }
 }
 
+/// The cache is above its high-water mark, so that pieces go whenever the arm is free: it is not while it is kept for a read, whatever
+/// comes meanwhile.
+#[test]
+fn no_piece_goes_while_the_arm_is_kept_for_a_read() {
+    let model = published_drive(&[
+        ("write_policy.write-back.size_kib", "256"),
+        ("write_policy.write-back.high_water_percent", "2"),
+        ("write_policy.write-back.low_water_percent", "0"),
+    ]);
+    let dirty =
+        (0..40_u64).map(|id| (ms(0.1 * id as f64), command(id, Op::Write, 900_000_000 * (id + 1), 8)));
+    let dirty: Vec<(Nanos, Command)> = dirty.collect();
+    let read_alone = |place: u64| (ms(6.0), command(100, Op::Read, 20_000_000_000 + place * 17_142_624, 8));
+    let finish = |commands: &[(Nanos, Command)]| {
+        let (done, _) = run_events(&mut Drive::new(Arc::clone(&model), 1), &model.bus(), commands);
+        done.iter().find(|done| done.id == 100).unwrap().finish
+    };
+    for place in 0..40_u64 {
+        let mut commands = dirty.clone();
+        commands.push(read_alone(place));
+        let alone = finish(&commands);
+        // Writes that overwrite what is in the cache, a millisecond apart, up to when the read is begun.
+        commands.extend(
+            (0..30_u64)
+                .map(|turn| (ms(6.5 + turn as f64), command(200 + turn, Op::Write, 900_000_000 * 40, 8))),
+        );
+        let beside = finish(&commands);
+        let a_revolution = Nanos(60_000_000_000 / 7200);
+        assert!(
+            beside < alone + a_revolution + ms(0.5),
+            "place {place}: {alone:?} alone, {beside:?} beside writes"
+        );
+    }
+}
+
 /// A command with a limit of 50 ms has half a millisecond ahead of others for each that it has waited. The sector of the other
 /// comes at 5 ms, its own at 8 ms, over 50 cylinders: it goes first once it has waited for 6 ms.
 #[test]
