@@ -408,3 +408,11 @@ def test_a_fraction_is_no_whole_number(capsys: pytest.CaptureFixture[str]) -> No
 def test_a_sector_may_be_given_in_hexadecimal() -> None:
     told = headstack("explain", "hp-97560", "--lba", "0x10", "--json").json()
     assert told["requests"][0]["lba"] == 16
+
+
+def test_an_empty_description_is_told_how_one_begins(tmp_path: Path) -> None:
+    empty = tmp_path / "empty.toml"
+    empty.write_text("")
+    said = refused("simulate", empty, "--workload", "unix-like")
+    assert "missing field `name`" in said
+    assert "a drive or system file begins with `name = …`" in said

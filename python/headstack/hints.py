@@ -58,6 +58,10 @@ def improved(message: str, hint: str | None, given: Collection[str] = ()) -> tup
         groups += ["skippy"] if "skippy-read" in known else []
         if near := _nearest(said, [*dict.fromkeys(groups), *known]):
             return message, f"did you mean `{near}`? {hint}"
+    if hint is None and "missing field `name`" in message:
+        # As of an empty file.
+        save = "headstack simulate hp-97560 --workload unix-like --save mine.toml"
+        return message, f"a drive or system file begins with `name = …`; `{save}` writes a whole one to go by"
     if argument := _ARGUMENT.match(message):
         option = _OPTIONS.get(argument[1], "--" + argument[1].replace("_", "-"))
         if option not in given:
