@@ -374,6 +374,7 @@ def test_explain_finds_a_request_of_a_run(tmp_path: Path) -> None:
 def test_validate_scores_the_c2200a_on_its_own_trace() -> None:
     trace = data_file("hp/ajw.1week.srt")
     summary = headstack("validate", "hp-c2200a", "--trace", trace, "--device", "0", "--ladder", "--json").json()
+    assert summary["answer"].startswith("The simulated times of ")
     for key in [
         "requests",
         "replay",

@@ -100,7 +100,7 @@ def validate(
         validation.report(report)
     residuals = _residual_classes(validation)
     if json:
-        output.print_json({**validation.summary, "residuals": residuals})
+        output.print_json({**validation.summary, "answer": validation.answer(), "residuals": residuals})
     else:
         output.sentence(validation.answer())
         output.line()

@@ -81,6 +81,8 @@ class ValidationSummary(SplitScore):
 class ValidateOutput(ValidationSummary):
     """What `validate --json` prints."""
 
+    answer: str
+    """How far the simulated times are off, in a sentence."""
     residuals: list[ResidualClass] | None
 
 
