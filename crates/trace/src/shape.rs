@@ -315,8 +315,8 @@ impl Selection {
         if !self.is_plain() || self.shaping.limit.is_some_and(|limit| kept > limit) {
             return false;
         }
-        // Mostly one device's requests follow each other: how many sectors of the trace's size it has. None has so many that a request
-        // more would wrap around.
+        // Mostly one device's requests follow each other: how many sectors of the trace's size it has, bounded so that the end of a
+        // request within it is a number of 64 bits.
         let room_of = |device: u32| {
             let target = self.target(device).filter(|target| target.sector_bytes == self.sector_bytes)?;
             Some(target.sectors.min(u64::MAX >> 1))
