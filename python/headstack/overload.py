@@ -31,12 +31,12 @@ def held_back(summary: Mapping[str, Any]) -> str:
 
 
 def cut_short(summary: Mapping[str, Any]) -> str:
-    """Say so if the run was cut with so many requests under way that what is not known of them matters."""
+    """Say so if the run was cut with so many requests under way that their times, which no figure has, matter."""
     cut, complete = summary["in_flight_cut"], summary["requests"]
     if cut * 50 <= complete:
         return ""
     under_way = "1 request" if cut == 1 else f"{cut:,} requests"
     return (
-        f"The run was cut with {under_way} under way, beside {complete:,} that were complete. What was done for those under way is "
-        "in the buses' utilisation, but not in times, the drives' utilisation, power and the data on the buses: cut later."
+        f"The run was cut with {under_way} under way, beside {complete:,} that were complete. How long those under way take is in no "
+        "figure of response times, which may look better than they are: cut later."
     )

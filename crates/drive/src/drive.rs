@@ -126,6 +126,11 @@ impl Drive {
         self.model.write_back.is_some() && self.outstanding() == 0 && self.completed < now
     }
 
+    /// When the last command was complete, or will be, of those of which that is known.
+    pub fn completed(&self) -> Nanos {
+        self.completed
+    }
+
     /// Whether the drive's queue has room for another command.
     pub fn can_accept(&self) -> bool {
         self.outstanding() < self.model.queue_depth()

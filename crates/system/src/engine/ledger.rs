@@ -10,8 +10,10 @@
 //! - how long a mechanism worked is told with a completion, too, but only what lies between the two instants counts; the coil's
 //!   share of it counts if the work began in between;
 //! - how long a drive was in its power conditions is told with the work that woke it, and split at both instants, too;
-//! - of a command that is in hand at the end nothing is told: the drive rests until it came.
+//! - of commands that are in hand where a run is cut, and of background work, what was done by then counts: of work by kind in the order
+//!   in which it mostly comes, of data over the bus the share of the time in which they held it.
 
+mod in_hand;
 mod rests;
 mod spans;
 
@@ -19,6 +21,8 @@ use headstack_drive::command::{Background, BusTiming, Busy, Outcome};
 use headstack_drive::power::{Active, Rest, RestTimes};
 use headstack_drive::{Drive, DriveModel, Rebase, Worked};
 use headstack_units::{Nanos, Op};
+pub(crate) use in_hand::BusInHand;
+use in_hand::{begun_by, work_by};
 use rests::Rests;
 use spans::Spans;
 use std::collections::VecDeque;
@@ -105,6 +109,11 @@ impl BusBook {
         self.data += u128::from(outcome.bus_data.0);
     }
 
+    /// The run is cut while commands are in hand.
+    pub(crate) fn cut(&mut self, in_hand: BusInHand) {
+        self.data += in_hand.data();
+    }
+
     pub(crate) fn restart(&mut self, now: Nanos) {
         let Self { mut held, mut waiting, .. } = *self;
         held.restart(now);
@@ -178,6 +187,12 @@ impl Work {
         self.seek += busy.seek.0;
         self.rotation += busy.rotation.0;
         self.transfers[op as usize] += busy.transfer.0;
+    }
+
+    fn take_away(&mut self, op: Op, busy: &Busy) {
+        self.seek -= busy.seek.0;
+        self.rotation -= busy.rotation.0;
+        self.transfers[op as usize] -= busy.transfer.0;
     }
 
     fn add_all(&mut self, other: &Self) {
@@ -282,12 +297,18 @@ impl Horizon {
     }
 }
 
+/// Background work: from when to when, and what it takes.
+#[derive(Clone, Copy, Debug)]
+struct Announced {
+    start: Nanos,
+    finish: Nanos,
+    busy: Busy,
+}
+
 /// The account of a unit.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct UnitBook {
     load: Gauge,
-    /// Since when there is a load, or was one last.
-    loaded_since: Option<Nanos>,
     commands: u64,
     mechanism: Spans,
     held_back: Total,
@@ -295,8 +316,8 @@ pub(crate) struct UnitBook {
     rests: Rests,
     work: Work,
     background: Work,
-    /// Background work that was told of and is perhaps not done: when it will be, and what it takes.
-    announced: VecDeque<(Nanos, Busy)>,
+    /// Background work that was told of and is perhaps not done.
+    announced: VecDeque<Announced>,
 }
 
 impl UnitBook {
@@ -308,20 +329,9 @@ impl UnitBook {
     /// Goes on as `later` tells, an account opened when this ended.
     pub(crate) fn follow(&mut self, later: &Self) {
         // What was announced matters up to a restart, and stretches come after it.
-        let Self {
-            load,
-            loaded_since,
-            commands,
-            mechanism,
-            held_back,
-            horizon: _,
-            rests,
-            work,
-            background,
-            announced: _,
-        } = later;
+        let Self { load, commands, mechanism, held_back, horizon: _, rests, work, background, announced: _ } =
+            later;
         self.load.follow(load);
-        self.loaded_since = loaded_since.or(self.loaded_since);
         self.commands += commands;
         self.mechanism.follow(mechanism);
         self.rests.follow(rests);
@@ -334,9 +344,6 @@ impl UnitBook {
     #[inline]
     pub(crate) fn arrive(&mut self, now: Nanos) {
         self.commands += 1;
-        if self.load.value() == 0 {
-            self.loaded_since = Some(now);
-        }
         self.load.rise(self.horizon.cap(now));
     }
 
@@ -385,7 +392,7 @@ impl UnitBook {
         self.work.add(op, &outcome.busy);
         self.mechanism.settle(outcome.finish);
         // Roughly in the order in which it will be done: what is left behind the first of them costs nothing but room.
-        while self.announced.front().is_some_and(|(finish, _)| *finish <= outcome.finish) {
+        while self.announced.front().is_some_and(|work| work.finish <= outcome.finish) {
             self.announced.pop_front();
         }
         // Not by a closure, which would be called.
@@ -413,40 +420,78 @@ impl UnitBook {
         self.rests.add(model, rest, self.horizon.cap(now));
     }
 
-    /// The run ends at `end`. Where commands are in hand, `spans` and `rests`, and the drive, tell what nobody was told of: what was done
-    /// before they came counts.
+    /// A command is in hand where the run is cut, at `end`: it will be complete as `outcome` tells, its mechanism works as `spans` say,
+    /// and came back for it from `rests`.
+    pub(crate) fn cut_command(
+        &mut self,
+        (op, outcome): (Op, &Outcome),
+        spans: impl IntoIterator<Item = Worked>,
+        rests: impl IntoIterator<Item = Rest>,
+        (model, end): (&DriveModel, Nanos),
+    ) {
+        self.work.add(op, &work_by(outcome, end));
+        self.work_by(spans, end);
+        for rest in rests.into_iter().filter(|rest| rest.since < end) {
+            self.note_rest(model, rest, end);
+        }
+    }
+
+    /// The mechanism works as `spans` say, in a run that ends at `end`.
+    fn work_by(&mut self, spans: impl IntoIterator<Item = Worked>, end: Nanos) {
+        spans.into_iter().filter(|span| span.from < end).for_each(|span| self.mechanism.add(span, end));
+    }
+
+    /// The run ends at `end`, and is cut if something would still happen. Of commands in hand it has been told already; the drive tells
+    /// what it did by itself.
     pub(crate) fn close(
         &mut self,
         drive: &mut Drive,
-        end: Nanos,
-        (mut spans, mut rests): (Vec<Worked>, Vec<Rest>),
+        (end, is_cut): (Nanos, bool),
+        works: &mut Vec<Background>,
     ) {
-        let told_until = self.left_alone_until(end);
-        drive.recalibrate_until(told_until);
-        spans.extend(drive.take_work());
-        rests.extend(drive.take_rests());
-        for span in spans.into_iter().filter(|span| span.from < told_until) {
-            self.mechanism.add(span, end);
-        }
+        let known = works.len();
+        // Beside the last command there may have been other work, which the drive tells when it is through with that.
+        let now = end.max(drive.completed());
+        self.work_by(drive.tell_own_work(now, works), end);
+        let told = works.split_off(known);
+        works.extend(told.into_iter().filter(|work| now == end || work.start < end));
+        works[known..].iter().for_each(|work| self.work_in_background(work));
+        drive.recalibrate_until(end);
+        self.work_by(drive.take_work(), end);
+        let rests: Vec<Rest> = drive.take_rests().filter(|rest| rest.since < end).collect();
         let model = drive.model();
         self.rests.cut(model, end);
         for rest in rests {
-            self.rests.close(model, rest, if rest.woken < told_until { end } else { told_until });
+            self.rests.close(model, rest, end);
         }
-        self.rests.last(model, drive.rests_since(), told_until);
+        self.rests.last(model, drive.rests_since(), end);
+        if is_cut {
+            self.cut_background(end);
+        }
+    }
+
+    /// Of background work no more counts than was done by `end`.
+    fn cut_background(&mut self, end: Nanos) {
+        for Announced { start, finish, busy } in self.announced.drain(..) {
+            if finish > end {
+                self.background.take_away(Op::Write, &busy);
+                self.background.add(Op::Write, &begun_by(&busy, start, end));
+            }
+        }
     }
 
     /// Work that no command waits for: data on their way to the media. It may be told of long after it is done, when counting has begun.
     pub(crate) fn work_in_background(&mut self, work: &Background) {
         if work.finish > self.mechanism.since {
             self.background.add(Op::Write, &work.busy);
-            self.announced.push_back((work.finish, work.busy));
+            let Background { start, finish, busy, .. } = *work;
+            self.announced.push_back(Announced { start, finish, busy });
         }
     }
 
     #[cold]
     fn forget_announced(&mut self, now: Nanos) {
-        self.announced.retain(|(finish, _)| *finish > now);
+        self.announced.retain(|work| work.finish > now);
     }
 
     /// Commands in the queue or at the drive.
@@ -459,33 +504,18 @@ impl UnitBook {
         self.mechanism.since
     }
 
-    /// Until when the drive was left alone in a run that ends at `end`: until the commands in hand came, if there are some.
-    pub(crate) fn left_alone_until(&self, end: Nanos) -> Nanos {
-        let in_hand = self.loaded_since.filter(|_| self.load.value() > 0);
-        in_hand.map_or(end, |since| since.min(end))
-    }
-
     pub(crate) fn restart(&mut self, now: Nanos) {
         self.load.restart(now);
         self.mechanism.restart(now);
         self.held_back.restart();
         self.rests.restart(now);
         self.forget_announced(now);
-        let Self { load, loaded_since, mechanism, held_back, rests, announced, .. } = std::mem::take(self);
+        let Self { load, mechanism, held_back, rests, announced, .. } = std::mem::take(self);
         let mut background = Work::default();
-        for (_, busy) in &announced {
-            background.add(Op::Write, busy);
+        for work in &announced {
+            background.add(Op::Write, &work.busy);
         }
-        *self = Self {
-            load,
-            loaded_since,
-            mechanism,
-            held_back,
-            rests,
-            background,
-            announced,
-            ..Self::default()
-        };
+        *self = Self { load, mechanism, held_back, rests, background, announced, ..Self::default() };
     }
 
     /// What was used up to `end`.

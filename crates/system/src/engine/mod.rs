@@ -1,5 +1,6 @@
 //! The general case: requests, layers, driver queues, buses and drives over one calendar.
 
+mod closing;
 mod dispatch;
 mod drives;
 mod ledger;
@@ -10,7 +11,9 @@ mod rows;
 mod slots;
 mod telling;
 
-pub(crate) use ledger::{BusBook, BusUse, Ledger, UnitBook, UnitUse, Usage, book_alone, note_hold};
+pub(crate) use ledger::{
+    BusBook, BusInHand, BusUse, Ledger, UnitBook, UnitUse, Usage, book_alone, note_hold,
+};
 pub(crate) use observe::Observer;
 pub(crate) use rebuilds::{RebuildUse, VolumeRepairs};
 pub(crate) use rows::{Finished, background, recalibration_interval, row};
@@ -404,40 +407,6 @@ impl Engine {
         for (index, unit) in self.units.iter_mut().enumerate().filter(|(index, _)| !has_failed[*index]) {
             unit.drive.drain(&mut works);
             self.background.extend(works.drain(..).map(|work| background(&self.system, index, work)));
-        }
-    }
-
-    /// What was used since the last restart of the statistics, up to `end`, where the run ends.
-    pub(crate) fn used(&mut self, end: Nanos) -> Usage {
-        let on_until: Vec<Nanos> = (0..self.units.len()).map(|unit| self.close(unit, end)).collect();
-        let mut used = self.ledger.used(end);
-        used.units.iter_mut().zip(on_until).for_each(|(unit, on_until)| unit.off = end - on_until);
-        used
-    }
-
-    /// Closes the account of a unit in a run that ends at `end`: until when it was on.
-    fn close(&mut self, unit: usize, end: Nanos) -> Nanos {
-        let (end, counted_from) = (self.on_until(unit, end), self.ledger.units[unit].since());
-        if end < counted_from {
-            // It was off before anything counted: what it would have done by itself since, it did not.
-            return counted_from;
-        }
-        let until = self.ledger.units[unit].left_alone_until(end);
-        // Commands may wait for the bus, and the drive not know of them.
-        if self.ledger.units[unit].load() == 0 || self.units[unit].drive.may_have_acted(until) {
-            self.tell_own_work(unit, until);
-        }
-        self.ledger.units[unit].close(&mut self.units[unit].drive, end, Default::default());
-        end
-    }
-
-    /// Until when the drive of a unit is on in a run that ends at `end`: a failed one serves what it was sent before.
-    fn on_until(&self, unit: usize, end: Nanos) -> Nanos {
-        match self.failed_at(unit) {
-            Some(at) if self.ledger.units[unit].load() == 0 => {
-                at.max(self.units[unit].drive.rests_since()).min(end)
-            }
-            _ => end,
         }
     }
 

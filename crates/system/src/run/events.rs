@@ -254,7 +254,7 @@ impl EventRun<'_, '_> {
         }
         // The run has gone on to there, though all requests may have been complete long before.
         self.end.at = self.engine.lost_at().unwrap_or(self.end.at);
-        self.end.used = self.engine.used(self.end.at);
+        self.end.used = self.engine.used(self.end.at, goes_on);
         if goes_on {
             self.end.cut = in_flight;
         } else {

@@ -383,7 +383,7 @@ impl<'a> FastRun<'a> {
         }
         let mut ledger = Ledger::new(self.workers.len(), self.system.timings.len());
         for (unit, worker) in self.workers.iter_mut().enumerate() {
-            worker.tell_own_work(self.end.at, &mut self.works);
+            worker.close(self.end.at, is_cut, &mut self.works);
             let system = self.system;
             output.push_background(self.works.drain(..).map(|work| background(system, unit, work)))?;
             ledger.units[unit] = std::mem::take(&mut worker.unit);

@@ -519,3 +519,66 @@ fn a_replay_on_the_models_own_clock_is_the_same_run() {
         assert_eq!(finishes(&kept), finishes(&again), "{}", entry.name);
     }
 }
+
+/// Where a run is cut in the middle of a request, the drive has worked as long as it had, and what it did adds up to that.
+#[test]
+fn what_is_in_hand_where_a_run_is_cut_counts_as_far_as_it_is_done() {
+    let system = load("hp-97560", &[ONE_AT_A_TIME[0], ("cache.segments", "1")]);
+    let requests = [Request::new(Nanos(0), Op::Read, Lba(600_000), 2_000)];
+    let (kept, whole) = go(&system, &requests, &RunOptions::default());
+    let row = kept.rows[0];
+    let (begun, finish) = (row.phases.overhead, row.finish);
+    let done_s = |busy: &UnitWork| busy.seek + busy.rotation + busy.transfer;
+    for replay in [Replay::Open, Replay::Closed] {
+        for event_path in [false, true] {
+            if replay == Replay::Closed && event_path {
+                continue;
+            }
+            for part in 1..20 {
+                let until = Nanos(finish.0 / 20 * part);
+                let options = RunOptions { until: Some(until), replay, event_path, ..RunOptions::default() };
+                let (_, cut) = go(&system, &requests, &options);
+                let about = format!("{replay:?}, {event_path}, {until}");
+                assert_eq!((cut.requests, cut.in_flight_cut), (0, 1), "{about}");
+                let (drive, bus) = (&cut.drives[0], &cut.buses[0]);
+                let worked_s = drive.utilisation * cut.simulated_s;
+                // A seek may begin beside the overhead; nothing else keeps the mechanism from work.
+                assert!((worked_s - (until - begun).as_s()).abs() < 1e-9, "{about}: {worked_s}");
+                assert!((done_s(&drive.busy_s) - worked_s).abs() < 2e-9, "{about}: {:?}", drive.busy_s);
+                assert!(bus.data_utilisation <= bus.utilisation, "{about}");
+                assert_eq!(bus.data_utilisation > 0.0, bus.utilisation > 0.0, "{about}");
+            }
+        }
+    }
+    assert!(done_s(&whole.drives[0].busy_s) > 0.9 * (finish - begun).as_s());
+}
+
+/// Cut where counting begins in another run: together they hold all the work there is, in every drive of the library.
+#[test]
+fn a_run_that_is_cut_and_one_that_counts_from_there_add_up() {
+    for entry in library::drives() {
+        for pairs in [&ONE_AT_A_TIME[..], &[]] {
+            let system = load(entry.name, pairs);
+            let requests = generated(&system, 300);
+            let (_, whole) = go(&system, &requests, &RunOptions::default());
+            for at in [60, 150, 250] {
+                let begin = requests[at].arrival;
+                let until = Some(begin - Nanos(1));
+                let (_, before) = go(&system, &requests, &RunOptions { until, ..RunOptions::default() });
+                let warmup = Warmup::Requests(at as u64);
+                let (_, after) = go(&system, &requests, &RunOptions { warmup, ..RunOptions::default() });
+                let worked = |summary: &Summary, time_s: f64| {
+                    let drives = summary.drives.iter().map(|drive| drive.utilisation).sum::<f64>();
+                    [drives * time_s, summary.buses[0].utilisation * time_s]
+                };
+                let all = worked(&whole, whole.simulated_s);
+                let [one, two] =
+                    [worked(&before, before.simulated_s), worked(&after, after.simulated_s - begin.as_s())];
+                for ((all, one), two) in all.iter().zip(one).zip(two) {
+                    let lost = (all - one - two).abs();
+                    assert!(lost < 1e-8, "{}, {pairs:?}, cut at {at}: {all} s, {one} + {two}", entry.name);
+                }
+            }
+        }
+    }
+}

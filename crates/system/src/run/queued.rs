@@ -124,8 +124,7 @@ impl<'s> QueuedRun<'s> {
     /// How it was used up to `end`, where its run ends; queues, the bus and power conditions left out, which rows of a fleet do not
     /// tell.
     pub(super) fn used(&mut self, end: Nanos) -> UnitUse {
-        self.book.tell_own_work(&mut self.drive, end, &mut Vec::new());
-        self.book.close(&mut self.drive, end, Default::default());
+        self.book.close(&mut self.drive, (end, false), &mut Vec::new());
         self.book.used(end)
     }
 
@@ -336,7 +335,7 @@ mod tests {
                     run.finish(&mut rows).unwrap();
                     assert_eq!(rows.0, expected, "{} {pairs:?}", entry.name);
                     let end = expected.iter().map(|row| row.finish).max().unwrap();
-                    let (used, found) = (run.used(end), engine.used(end).units[0]);
+                    let (used, found) = (run.used(end), engine.used(end, false).units[0]);
                     assert_eq!(
                         (used.mechanism, used.coil, used.work),
                         (found.mechanism, found.coil, found.work)

@@ -9,14 +9,15 @@ use std::sync::Arc;
 use headstack_drive::command::{Background, BusTiming, Busy, Command, Outcome};
 use headstack_drive::{Drive, Rebase};
 use headstack_trace::RequestSource;
-use headstack_units::Nanos;
+use headstack_units::{Nanos, Op};
 
 use super::arrivals::{Arrivals, InStartOrder};
 use super::issue_times::{IssueTimes, Issued};
 use super::{Output, RunEnd, RunOptions};
 use crate::SystemError;
 use crate::engine::{
-    BusBook, Finished, Ledger, Observer, UnitBook, background, book_alone, recalibration_interval, row,
+    BusBook, BusInHand, Finished, Ledger, Observer, UnitBook, background, book_alone, recalibration_interval,
+    row,
 };
 use crate::layer::{AnyLayer, Below, Call, Completed, Effect, Layer, Target};
 use crate::phase::Lock;
@@ -251,13 +252,11 @@ impl Serial<'_> {
 
     fn finish(mut self, output: &mut Output<'_>) -> Result<RunEnd, SystemError> {
         let (end, system) = (self.end.at, self.system);
+        let is_cut = self.end.cut > 0 || self.goes_on;
         for (unit, drive) in self.drives.iter_mut().enumerate() {
             let book = &mut self.ledger.units[unit];
-            if book.load() == 0 {
-                book.tell_own_work(drive, end, &mut self.works);
-            }
-            book.close(drive, end, Default::default());
-            if self.end.cut == 0 && !self.goes_on {
+            book.close(drive, (end, is_cut), &mut self.works);
+            if !is_cut {
                 drive.drain(&mut self.works);
             }
             output.push_background(self.works.drain(..).map(|work| background(system, unit, work)))?;
@@ -318,18 +317,36 @@ impl Account<'_> {
         // A command that follows another of its request may begin after the end: it is not of this run.
         if at <= until {
             self.unit.arrive(at);
+            if outcome.finish <= until {
+                self.complete(drive, command.op, &outcome);
+            } else {
+                self.cut(drive, command.op, &outcome, until, &observer.holds);
+            }
         }
-        if outcome.finish <= until {
-            self.unit.leave(outcome.finish);
-            self.unit.work(command.op, &outcome, drive.take_work());
-            self.unit.rest(drive, outcome.finish);
-            self.bus.complete(&outcome);
-        }
-        for (_, work) in observer.works.iter().filter(|(announced, _)| *announced <= until) {
+        let in_time = |(announced, work): &&(Nanos, Background)| *announced <= until || work.start < until;
+        for (_, work) in observer.works.iter().filter(in_time) {
             self.unit.work_in_background(work);
             works.push(*work);
         }
         outcome
+    }
+
+    fn complete(&mut self, drive: &mut Drive, op: Op, outcome: &Outcome) {
+        self.unit.leave(outcome.finish);
+        self.unit.work(op, outcome, drive.take_work());
+        self.unit.rest(drive, outcome.finish);
+        self.bus.complete(outcome);
+    }
+
+    /// The run ends at `until`, before a command is complete.
+    fn cut(&mut self, drive: &mut Drive, op: Op, outcome: &Outcome, until: Nanos, holds: &[(Nanos, Nanos)]) {
+        let spans: Vec<_> = drive.take_work().collect();
+        let rests: Vec<_> = drive.take_rests().collect();
+        self.unit.cut_command((op, outcome), spans, rests, (drive.model(), until));
+        let mut in_hand = BusInHand::default();
+        in_hand.add(outcome);
+        holds.iter().for_each(|&hold| in_hand.hold(hold, until));
+        self.bus.cut(in_hand);
     }
 }
 

@@ -146,8 +146,9 @@ impl EventReplay {
     }
 
     fn finish(mut self, output: &mut Output<'_>) -> Result<RunEnd, SystemError> {
-        self.end.used = self.engine.used(self.end.at);
-        if self.end.cut == 0 && !self.goes_on {
+        let is_cut = self.end.cut > 0 || self.goes_on;
+        self.end.used = self.engine.used(self.end.at, is_cut);
+        if !is_cut {
             self.engine.drain();
         }
         output.push_background(self.engine.background.drain(..))?;

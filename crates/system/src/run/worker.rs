@@ -8,7 +8,7 @@ use headstack_drive::{Drive, Relabelling, Worked};
 use headstack_units::{Nanos, Op};
 
 use super::leaving::Leaving;
-use crate::engine::{BusBook, Observer, UnitBook, book_alone};
+use crate::engine::{BusBook, BusInHand, Observer, UnitBook, book_alone};
 
 /// A drive and its queue.
 #[derive(Clone)]
@@ -36,13 +36,14 @@ pub(super) struct Worker {
     shard: Shard,
 }
 
-/// How an observed command went, and from when to when the mechanism worked for it.
+/// How an observed command went, and from when to when the mechanism worked for it, and it held the bus.
 #[derive(Clone)]
 struct Observed {
     op: Op,
     outcome: Outcome,
     worked: Vec<Worked>,
     rests: Vec<Rest>,
+    holds: Vec<(Nanos, Nanos)>,
 }
 
 /// What will be booked of an observed command.
@@ -133,7 +134,7 @@ impl Worker {
 
     fn complete(&mut self, at: Nanos) {
         self.unit.leave(at);
-        if let Some(Observed { op, outcome, worked, rests }) = self.observed.pop_front() {
+        if let Some(Observed { op, outcome, worked, rests, holds: _ }) = self.observed.pop_front() {
             self.unit.work(op, &outcome, worked.into_iter());
             for rest in rests {
                 self.unit.note_rest(self.drive.model(), rest, outcome.finish);
@@ -193,9 +194,11 @@ impl Worker {
         self.ahead.push_back((outcome.finish, Entry::Complete));
         let worked = self.drive.take_work().collect();
         let rests = self.drive.take_rests().collect();
-        self.observed.push_back(Observed { op: command.op, outcome: *outcome, worked, rests });
-        // What is announced when the run is over is not of this run.
-        let in_time = works.iter().filter(|(announced, _)| *announced <= self.until);
+        let holds = holds.clone();
+        self.observed.push_back(Observed { op: command.op, outcome: *outcome, worked, rests, holds });
+        // What is announced when the run is over, and begins after it, is not of this run.
+        let in_time =
+            works.iter().filter(|(announced, work)| *announced <= self.until || work.start < self.until);
         background.extend(in_time.map(|(_, work)| work));
         self.observed_works.extend(works.iter().map(|(_, work)| *work));
     }
@@ -236,15 +239,25 @@ impl Worker {
         self.is_observing = is_observing;
     }
 
-    /// The run ends at `end`: books what has happened by then, the drive's own work, too.
-    pub(super) fn tell_own_work(&mut self, end: Nanos, works: &mut Vec<Background>) {
+    /// The run ends at `end`, and is cut if something would still happen: books what has happened by then, the drive's own work, too.
+    pub(super) fn close(&mut self, end: Nanos, is_cut: bool, works: &mut Vec<Background>) {
         self.pass(end);
-        if self.free_at <= end {
-            self.unit.tell_own_work(&mut self.drive, end, works);
+        let mut in_hand = BusInHand::default();
+        for observed in self.observed.drain(..) {
+            let Observed { op, outcome, worked, rests, holds } = observed;
+            self.unit.cut_command((op, &outcome), worked, rests, (self.drive.model(), end));
+            // Others wait for the drive.
+            if outcome.submitted <= end {
+                in_hand.add(&outcome);
+                holds.iter().for_each(|&hold| in_hand.hold(hold, end));
+            }
         }
-        let worked = self.observed.iter().flat_map(|observed| observed.worked.iter().copied()).collect();
-        let rests = self.observed.iter().flat_map(|observed| observed.rests.iter().copied()).collect();
-        self.unit.close(&mut self.drive, end, (worked, rests));
+        self.bus.cut(in_hand);
+        if is_cut {
+            // It may have begun, though nothing was told of it.
+            self.observed_works.drain(..).for_each(|work| self.unit.work_in_background(&work));
+        }
+        self.unit.close(&mut self.drive, (end, is_cut), works);
     }
 
     /// Whether all that was told is booked, but for commands to leave.

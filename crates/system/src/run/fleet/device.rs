@@ -118,12 +118,12 @@ impl<'s> Device<'s> {
         let end = self.book.end;
         let (used, drive): (Vec<UnitUse>, _) = match &mut self.path {
             Path::Closed(run) => {
-                run.workers.iter_mut().for_each(|worker| worker.tell_own_work(end, &mut Vec::new()));
+                run.workers.iter_mut().for_each(|worker| worker.close(end, false, &mut Vec::new()));
                 let workers = &run.workers;
                 (workers.iter().map(|worker| worker.unit.used(end)).collect(), workers[0].drive())
             }
             Path::Queued(run) => (vec![run.used(end)], run.drive()),
-            Path::Events(engine) => (engine.used(end).units, engine.drives().next().expect("a drive")),
+            Path::Events(engine) => (engine.used(end, false).units, engine.drives().next().expect("a drive")),
         };
         let arms = u64::from(drive.model().spec().arms.moving().max(1));
         let busy: Vec<u64> = used.iter().map(|unit| unit.mechanism.0 / arms).collect();
