@@ -68,7 +68,7 @@ impl Marked {
         }
         let (mut short, mut long) = (std::mem::take(&mut self.short), std::mem::take(&mut self.long));
         radix::sort_above(&mut short, 1);
-        long.sort_unstable();
+        radix::sort_above(&mut long, 1);
         let second = Counts::of(&short, &long);
         let kinds = [second.summary(0), second.summary(1)];
         for marked in &mut short {

@@ -316,7 +316,7 @@ impl Quantiles {
             && !*sorted
         {
             radix::sort(short);
-            long.sort_unstable();
+            radix::sort(long);
             *sorted = true;
         }
     }

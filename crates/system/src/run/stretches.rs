@@ -81,17 +81,29 @@ pub(super) fn run(
             break;
         }
         let round = std::mem::take(&mut next);
-        let mut stretches = round.stretches(run, &mut guessing, &mut shelf, threads);
+        let is_guessed = guessing.is_on(run, &round);
         let free = std::mem::take(&mut shelf.requests);
         let read_and_write = || {
             let written = put_out(&mut known, output);
             (written, Round::read(arrivals, most, free))
         };
         let written;
-        (written, next) = do_meanwhile(&mut stretches, threads, Stretch::serve, read_and_write);
-        written?;
-        shelf.notes.append(&mut known);
-        let proof = prove(run, &round, stretches, &mut known, &mut shelf);
+        let proof = if is_guessed {
+            let mut stretches = round.stretches(run, &guessing, &mut shelf, threads);
+            (written, next) = do_meanwhile(&mut stretches, threads, Stretch::serve, read_and_write);
+            written?;
+            shelf.notes.append(&mut known);
+            prove(run, &round, stretches, &mut known, &mut shelf)
+        } else {
+            let mut all = [Sequel::new(run, &round, guessing.cut.block, &mut shelf)];
+            (written, next) = do_meanwhile(&mut all, threads, Sequel::serve, read_and_write);
+            written?;
+            shelf.notes.append(&mut known);
+            let [Sequel { served, result, notes, .. }] = all;
+            shelf.notes.extend(notes);
+            known.extend(served);
+            result.map(|()| Proof::default())
+        };
         if let Err(error) = proof.map(|proof| guessing.learn(&proof, &mut parallel)) {
             // What came before it is served all the same.
             put_out(&mut known, output)?;
@@ -140,12 +152,10 @@ impl Round {
     fn stretches<'s>(
         &'s self,
         known: &FastRun<'s>,
-        guessing: &mut Guessing,
+        guessing: &Guessing,
         shelf: &mut Shelf,
         threads: usize,
     ) -> Vec<Stretch<'s>> {
-        let all = self.requests.len();
-        let length = if guessing.is_on(known, self) { guessing.cut.stretch } else { all };
         let stretch = |range: Range<usize>| Stretch {
             run: known.fork(),
             round: self,
@@ -155,7 +165,8 @@ impl Round {
             served: Vec::new(),
             notes: Vec::new(),
         };
-        let mut stretches: Vec<Stretch<'s>> = cut(all, length, threads).into_iter().map(stretch).collect();
+        let mut stretches: Vec<Stretch<'s>> =
+            cut(self.requests.len(), guessing.cut.stretch, threads).into_iter().map(stretch).collect();
         for stretch in &mut stretches {
             stretch.notes.extend(stretch.blocks.iter().map(|_| shelf.notes()));
         }
@@ -230,6 +241,39 @@ impl Stretch<'_> {
                 self.run.finishes.iter().copied().filter(|&finish| finish > last_arrival).collect();
             self.served.push(Served { notes, end: self.run.end.at, finishes });
             self.states.push(self.run.workers[0].clone());
+        }
+    }
+}
+
+/// A round in which nothing is guessed: it is served from the state that is known.
+struct Sequel<'s, 'a> {
+    run: &'s mut FastRun<'a>,
+    round: &'s Round,
+    blocks: Vec<Range<usize>>,
+    /// Room for the records.
+    notes: Vec<Notes>,
+    served: Vec<Notes>,
+    result: Result<(), SystemError>,
+}
+
+impl<'s, 'a> Sequel<'s, 'a> {
+    fn new(run: &'s mut FastRun<'a>, round: &'s Round, block: usize, shelf: &mut Shelf) -> Self {
+        let blocks = pieces(0..round.requests.len(), block);
+        let notes = blocks.iter().map(|_| shelf.notes()).collect();
+        Self { run, round, blocks, notes, served: Vec::new(), result: Ok(()) }
+    }
+
+    /// Serves it, up to a request that cannot be served.
+    fn serve(&mut self) {
+        for block in std::mem::take(&mut self.blocks) {
+            let Some(mut notes) = self.notes.pop() else { return };
+            notes.make_room(block.len());
+            let id = self.round.id(block.start);
+            self.result = self.run.serve_all(id, &self.round.requests[block], &mut notes);
+            self.served.push(notes);
+            if self.result.is_err() {
+                return;
+            }
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::library;
 use crate::summary::UnitWork;
 
 /// What a drive may be told, one choice of each line; what a drive refuses is left out.
-const CHOICES: [(&str, &[&str]); 24] = [
+const CHOICES: [(&str, &[&str]); 25] = [
     (
         "drive.*.write_policy",
         &[
@@ -42,6 +42,12 @@ const CHOICES: [(&str, &[&str]); 24] = [
     ("drive.*.recalibration", &["{mode=\"by-drive\", interval_s=2, duration_ms=30}"]),
     ("drive.*.soft_errors", &["{read_probability=0.05, write_probability=0.1, mean_revolutions=1.5}"]),
     ("drive.*.physical_sector_bytes", &["4096"]),
+    (
+        "drive.*.power.condition",
+        &[
+            "[{name=\"idle_b\", after_s=0.1, watts=3.0, enter={time_s=0.01, energy_j=0.1}, recover={time_s=0.03, energy_j=0.2}}]",
+        ],
+    ),
     ("bus.*.disconnects", &["false"]),
     ("bus.*.arbitration_us", &["40"]),
 ];
@@ -195,10 +201,11 @@ fn check_sums(system: &System, requests: &[Request], kept: &Keep, summary: &Summ
         let work = drive.busy_s;
         let sum = work.seek + work.rotation + work.transfer + work.background;
         let spec = &system.config().drives[number].spec;
-        // Of no kind are a constant time, recalibration, and what a linear transfer waits for a slower bus.
+        // Of no kind are a constant time, recalibration, waking up, and what a linear transfer waits for a slower bus.
         let fidelity = &spec.fidelity;
         let has_kinds = fidelity.transfer != TransferModel::Linear
             && fidelity.constant_ms.is_none()
+            && spec.power.as_ref().is_none_or(|power| power.condition.is_empty())
             && spec.recalibration.mode == RecalibrationMode::default();
         if spec.actuators == 1 && spec.arms.is_one() && has_kinds {
             // Work that goes on after the last completion is not of the run's time; what was read ahead counts for the read, too.
@@ -215,6 +222,39 @@ fn check_sums(system: &System, requests: &[Request], kept: &Keep, summary: &Summ
                 assert!(sum - after <= used + 1e-6, "drive {number}: {work:?} {used} {after}");
             }
         }
+    }
+}
+
+/// A run that is cut and one that counts from there: drives and buses work in one of them or in the other, and so they rest.
+fn check_parts(system: &Arc<System>, requests: &[Request], whole: &Summary, options: &RunOptions) {
+    let begin = requests[requests.len() / 2].arrival;
+    let first = requests.partition_point(|request| request.arrival < begin);
+    if first == 0 {
+        return;
+    }
+    let part = |options: RunOptions| go(system, source(requests), &options).1;
+    let cut = part(RunOptions { until: Some(begin - Nanos(1)), ..options.clone() });
+    let rest = part(RunOptions { warmup: Warmup::Requests(first as u64), ..options.clone() });
+    let times = |summary: &Summary, from: Nanos| -> Vec<f64> {
+        let counted_s = summary.simulated_s - from.as_s();
+        let worked = summary.drives.iter().map(|drive| drive.utilisation * counted_s);
+        let held = summary.buses.iter().map(|bus| bus.utilisation * counted_s);
+        let rests = summary.drives.iter().flat_map(|drive| &drive.conditions);
+        let rested = rests.flat_map(|rest| [rest.entering_s, rest.within_s, rest.recovering_s]);
+        worked.chain(held).chain(rested).collect()
+    };
+    let all = times(whole, Nanos::ZERO);
+    let parts = times(&cut, Nanos::ZERO).into_iter().zip(times(&rest, begin)).map(|(one, two)| one + two);
+    for ((all, parts), at) in all.iter().zip(parts).zip(0..) {
+        assert!((all - parts).abs() < 1e-7, "time {at}: {all} s, {parts} s in two parts, cut at {begin}");
+    }
+    for drive in &cut.drives {
+        let work = drive.busy_s;
+        assert!([work.seek, work.rotation, work.transfer].iter().all(|time| *time >= 0.0), "{work:?}");
+        assert!(drive.utilisation <= 1.0 + 1e-12, "{drive:?}");
+    }
+    for bus in &cut.buses {
+        assert!(bus.data_utilisation <= bus.utilisation + 1e-12, "{bus:?}");
     }
 }
 
@@ -282,6 +322,7 @@ proptest! {
         prop_assert_eq!(&fast, &told(&system, &requests, &many));
         let events = told(&system, &requests, &RunOptions { event_path: true, ..options.clone() });
         if let (Ok(one), 0..4) = (&fast, around) {
+            check_parts(&system, &requests, &one.1, &options);
             check_sums(&system, &requests, &one.0, &one.1);
         }
         prop_assert_eq!(fast.map(in_order), events.map(in_order));
@@ -341,6 +382,7 @@ proptest! {
         let one = told(&system, &requests, &options);
         if let (Ok(one), 0..4) = (&one, around) {
             prop_assert_eq!(one.0.rows.len(), requests.len());
+            check_parts(&system, &requests, &one.1, &options);
             if cache.is_none() {
                 check_sums(&system, &requests, &one.0, &one.1);
             }
