@@ -122,8 +122,8 @@ def simulate(
         What to keep out of the statistics at the beginning. Requests that arrive later count; those under way do not,
         so that rates of short closed runs come out low.
     until_s
-        Cut the run at this simulated time, if it is not through sooner. What is done for requests under way then is in the
-        buses' utilisation, but in no times, and not in the utilisation and power of drives.
+        Cut the run at this simulated time, if it is not through sooner. What drives and buses do by then for
+        requests under way is in their utilisation, work and power; those requests have no row and no response time.
     out
         A Parquet file for the completions, written as the run goes on.
     driver_out

@@ -2,15 +2,12 @@
 
 use std::ops::BitOr;
 
-/// So many digits of 14 bits: times up to a quarter of a second have two, and the counts of one stay in the second-level cache.
-const LARGE: usize = 1 << 14;
-/// And of 11 bits, whose counts are looked through in less time than so many values take.
-const SMALL: usize = 1 << 11;
-
 /// Below so many values comparing them is faster.
 const FEW: usize = 4096;
-/// From so many on a pass less is worth the counts of large digits.
-const MANY: usize = 1 << 16;
+/// Below so many the counts of more than 11 bits take longer to look through than a pass less saves. Those of 15 bits stay in the
+/// second-level cache.
+const MANY: usize = 1 << 15;
+const MOST_BITS: [u32; 2] = [11, 15];
 
 /// A number that has digits.
 pub(crate) trait Digits: Copy + Ord + Default + BitOr<Output = Self> {
@@ -21,7 +18,7 @@ pub(crate) trait Digits: Copy + Ord + Default + BitOr<Output = Self> {
 impl Digits for u32 {
     #[inline]
     fn above(self, low: u32) -> u64 {
-        u64::from(self >> low)
+        u64::from(self) >> low
     }
 }
 
@@ -39,38 +36,75 @@ pub(crate) fn sort<T: Digits>(values: &mut Vec<T>) {
 
 /// Sorts by what is above the lowest `low` bits. Equal ones come in any order.
 pub(crate) fn sort_above<T: Digits>(values: &mut Vec<T>, low: u32) {
-    match values.len() {
-        ..FEW => values.sort_unstable(),
-        FEW..MANY => sort_digits::<T, SMALL>(values, low),
-        MANY.. => sort_digits::<T, LARGE>(values, low),
+    // Places are counted in 32 bits.
+    if !(FEW..u32::MAX as usize).contains(&values.len()) {
+        return values.sort_unstable();
+    }
+    let all = values.iter().fold(T::default(), |all, &value| all | value).above(low);
+    let length = u64::BITS - all.leading_zeros();
+    let most = MOST_BITS[usize::from(values.len() >= MANY)];
+    // No larger digits than so many of them need.
+    let digits = length.div_ceil(most).max(1);
+    match length.div_ceil(digits) {
+        ..12 => sort_by::<T, { 1 << 11 }>(values, low, digits),
+        12 => sort_by::<T, { 1 << 12 }>(values, low, digits),
+        13 => sort_by::<T, { 1 << 13 }>(values, low, digits),
+        14 => sort_by::<T, { 1 << 14 }>(values, low, digits),
+        _ => sort_by::<T, { 1 << 15 }>(values, low, digits),
     }
 }
 
-/// By digits of so many values, a power of two.
-fn sort_digits<T: Digits, const VALUES: usize>(values: &mut Vec<T>, low: u32) {
+/// By the lowest `digits` digits, of so many values, a power of two. More of them do no harm.
+fn sort_by<T: Digits, const VALUES: usize>(values: &mut Vec<T>, low: u32, digits: u32) {
+    match digits {
+        ..2 => sort_digits::<T, VALUES, 1>(values, low),
+        2 => sort_digits::<T, VALUES, 2>(values, low),
+        3 => sort_digits::<T, VALUES, 3>(values, low),
+        4 => sort_digits::<T, VALUES, 4>(values, low),
+        _ => sort_digits::<T, VALUES, 6>(values, low),
+    }
+}
+
+fn sort_digits<T: Digits, const VALUES: usize, const DIGITS: usize>(values: &mut Vec<T>, low: u32) {
     let bits = VALUES.trailing_zeros();
-    let all = values.iter().fold(T::default(), |all, &value| all | value).above(low);
-    // An array, so that no place in it is looked at twice.
-    let counts = vec![0_usize; VALUES].into_boxed_slice();
-    let mut counts: Box<[usize; VALUES]> = counts.try_into().expect("it has that length");
-    let mut other = vec![T::default(); values.len()];
-    for digit in 0..(u64::BITS - all.leading_zeros()).div_ceil(bits) {
-        let place = |value: T| value.above(low + digit * bits) as usize % VALUES;
-        if digit > 0 {
-            counts.fill(0);
+    // Arrays, so that no place in them is looked at twice; all digits are counted at a time.
+    let counts: Vec<[u32; VALUES]> = vec![[0; VALUES]; DIGITS];
+    let mut counts: Box<[[u32; VALUES]; DIGITS]> =
+        counts.into_boxed_slice().try_into().expect("it has that length");
+    for &value in values.iter() {
+        let mut rest = value.above(low);
+        for counts in counts.iter_mut() {
+            counts[rest as usize % VALUES] += 1;
+            rest >>= bits;
         }
-        for &value in values.iter() {
-            counts[place(value)] += 1;
+    }
+    let mut other = vec![T::default(); values.len()];
+    for (counts, digit) in counts.iter_mut().zip(0..) {
+        let shift = low + digit * bits;
+        if shift >= u64::BITS {
+            break;
+        }
+        let place = |value: T| value.above(shift) as usize % VALUES;
+        // What all have alike is passed over.
+        if values.first().is_some_and(|&value| counts[place(value)] as usize == values.len()) {
+            continue;
         }
         let mut before = 0;
         for count in counts.iter_mut() {
             before += std::mem::replace(count, before);
         }
-        for &value in values.iter() {
+        let mut put = |value: T| {
             let next = &mut counts[place(value)];
-            other[*next] = value;
+            other[*next as usize] = value;
             *next += 1;
+        };
+        // Two at a time.
+        let (pairs, last) = values.as_chunks::<2>();
+        for &[one, two] in pairs {
+            put(one);
+            put(two);
         }
+        last.iter().copied().for_each(put);
         std::mem::swap(values, &mut other);
     }
 }
@@ -95,7 +129,7 @@ mod tests {
                 .collect();
             let mut expected = values.clone();
             expected.sort_unstable();
-            let mut wide: Vec<u64> = values.iter().map(|&value| u64::from(value) << (length % 30)).collect();
+            let mut wide: Vec<u64> = values.iter().map(|&value| u64::from(value) << (length % 33)).collect();
             let mut wide_expected = wide.clone();
             wide_expected.sort_unstable();
             sort(&mut wide);

@@ -449,13 +449,7 @@ impl UnitBook {
         (end, is_cut): (Nanos, bool),
         works: &mut Vec<Background>,
     ) {
-        let known = works.len();
-        // Beside the last command there may have been other work, which the drive tells when it is through with that.
-        let now = end.max(drive.completed());
-        self.work_by(drive.tell_own_work(now, works), end);
-        let told = works.split_off(known);
-        works.extend(told.into_iter().filter(|work| now == end || work.start < end));
-        works[known..].iter().for_each(|work| self.work_in_background(work));
+        self.work_of_its_own(drive, end, works);
         drive.recalibrate_until(end);
         self.work_by(drive.take_work(), end);
         let rests: Vec<Rest> = drive.take_rests().filter(|rest| rest.since < end).collect();
@@ -468,6 +462,24 @@ impl UnitBook {
         if is_cut {
             self.cut_background(end);
         }
+    }
+
+    /// A drive that has no commands in hand tells what it did by itself, in a run that ends at `end`.
+    pub(crate) fn work_of_its_own(&mut self, drive: &mut Drive, end: Nanos, works: &mut Vec<Background>) {
+        let known = works.len();
+        // Beside the last command there may have been other work, which the drive tells when it is through with that.
+        let now = end.max(drive.completed());
+        self.work_by(drive.tell_own_work(now, works), end);
+        let told = works.split_off(known);
+        works.extend(told.into_iter().filter(|work| now == end || work.start < end));
+        works[known..].iter().for_each(|work| self.work_in_background(work));
+    }
+
+    /// A drive came back from rests for a command that is not of a run, which ends at `end`; what it worked for that is not of it, either.
+    pub(crate) fn rest_until(&mut self, drive: &mut Drive, end: Nanos) {
+        drive.take_work().for_each(drop);
+        let rests: Vec<Rest> = drive.take_rests().filter(|rest| rest.since < end).collect();
+        rests.into_iter().for_each(|rest| self.note_rest(drive.model(), rest, end));
     }
 
     /// Of background work no more counts than was done by `end`.

@@ -23,7 +23,7 @@ use super::worker::Worker;
 use super::{Output, RunEnd, RunOptions, Warmup, stretches};
 use crate::SystemError;
 use crate::engine::{Finished, Ledger, background, recalibration_interval, row};
-use crate::layer::{AnyLayer, Call, Effect, Layer, Target, UnitRange};
+use crate::layer::{AnyLayer, AnyVolume, Call, Effect, Layer, Target, UnitRange};
 use crate::record::{BackgroundRow, CompletionRow};
 use crate::system::{System, Volume};
 
@@ -136,8 +136,10 @@ pub(super) struct FastRun<'a> {
     /// With several threads: the unit of every command of the stretch at hand, and how many each request has.
     sharded: Vec<usize>,
     commands: Vec<usize>,
-    /// When requests were complete, but for those surely complete by the last arrival.
+    /// When requests were complete, but for those surely complete by the last arrival; none where each is one command of one drive,
+    /// whose queue tells.
     pub(super) finishes: Vec<Nanos>,
+    is_told_by_queue: bool,
     /// So many of them are worth a look at which those are.
     finishes_look: usize,
     pub(super) last_arrival: Nanos,
@@ -155,7 +157,10 @@ impl<'a> FastRun<'a> {
         };
         let workers: Vec<Worker> = drives.map(worker).collect();
         let pool = pool(workers.len(), options.threads);
-        Self { pool, tells_background, ..Self::with(system, until, workers) }
+        let run = Self::with(system, until, workers);
+        let is_one = matches!(run.layers.as_slice(), [AnyLayer::Volume(AnyVolume::Concatenation(_))]);
+        let is_told_by_queue = is_one && run.workers.len() == 1 && !is_split;
+        Self { pool, tells_background, is_told_by_queue, ..run }
     }
 
     /// A run by one thread, with nothing noted.
@@ -175,6 +180,7 @@ impl<'a> FastRun<'a> {
             sharded: Vec::new(),
             commands: Vec::new(),
             finishes: Vec::new(),
+            is_told_by_queue: false,
             finishes_look: 1024,
             last_arrival: Nanos::ZERO,
             end: RunEnd::default(),
@@ -189,8 +195,8 @@ impl<'a> FastRun<'a> {
 
     /// A copy of what serves, with nothing noted.
     pub(super) fn fork(&self) -> Self {
-        let Self { system, until, tells_background, .. } = *self;
-        Self { tells_background, ..Self::with(system, until, self.workers.clone()) }
+        let Self { system, until, tells_background, is_told_by_queue, .. } = *self;
+        Self { tells_background, is_told_by_queue, ..Self::with(system, until, self.workers.clone()) }
     }
 
     /// Statistics begin at `now`, but for what is on its way.
@@ -357,14 +363,16 @@ impl<'a> FastRun<'a> {
                 self.end.cut += 1;
                 return Ok(());
             }
-            self.note_finish(outcome.finish);
+            self.end.reach(outcome.finish);
+            if !self.is_told_by_queue {
+                self.note_finish(outcome.finish);
+            }
         }
         let finished = Finished::new(self.system, unit, outcome, request.arrival);
         output.push(|| row(self.system, id, request, request.arrival, &finished))
     }
 
     fn note_finish(&mut self, finish: Nanos) {
-        self.end.reach(finish);
         if self.finishes.len() >= self.finishes_look {
             self.finishes.retain(|&finish| finish > self.last_arrival);
             self.finishes_look = 2 * self.finishes.len() + 1024;
@@ -378,7 +386,11 @@ impl<'a> FastRun<'a> {
         if is_cut {
             self.end.at = self.until;
         } else {
-            let drained = self.finishes.iter().filter(|&&finish| finish > self.last_arrival);
+            let finishes = match &self.workers[..] {
+                [worker] if self.is_told_by_queue => worker.to_come(),
+                _ => &self.finishes,
+            };
+            let drained = finishes.iter().filter(|&&finish| finish > self.last_arrival);
             self.end.drained = drained.count() as u64;
         }
         let mut ledger = Ledger::new(self.workers.len(), self.system.timings.len());

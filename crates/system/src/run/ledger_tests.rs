@@ -582,3 +582,24 @@ fn a_run_that_is_cut_and_one_that_counts_from_there_add_up() {
         }
     }
 }
+
+/// A read that continues the one before it waits while that one is on the bus, and what it wants is being read ahead: where the run
+/// is cut in between, no path takes that for its work.
+#[test]
+fn what_waits_where_a_run_is_cut_has_no_work_on_any_path() {
+    for name in ["barracuda-es-750", "cheetah-9lp", "nearline-18tb", "hp-c2247a"] {
+        let system = load(name, &ONE_AT_A_TIME);
+        let requests: Vec<Request> =
+            (0..6).map(|i| Request::new(Nanos(i), Op::Read, Lba(1_000 + 64 * i), 64)).collect();
+        let (kept, _) = go(&system, &requests, &RunOptions::default());
+        for row in &kept.rows {
+            for before in [0, 1, 100, 1_000, 3_000, 10_000, 100_000, 400_000, 1_000_000] {
+                let until = Some(row.finish.saturating_sub(Nanos(before)));
+                let options = RunOptions { until, ..RunOptions::default() };
+                let (_, fast) = go(&system, &requests, &options);
+                let (_, events) = go(&system, &requests, &RunOptions { event_path: true, ..options });
+                assert_eq!(fast, events, "{name}, {before} ns before {}", row.finish);
+            }
+        }
+    }
+}

@@ -309,19 +309,23 @@ impl Account<'_> {
         if drive.may_have_acted(at) && at <= until {
             self.unit.tell_own_work(drive, at, works);
         }
+        // A command that follows another of its request may begin after the end: it is not of this run.
+        if at > until {
+            self.unit.work_of_its_own(drive, until, works);
+            let outcome = observer.serve(drive, at, command, timing);
+            self.unit.rest_until(drive, until);
+            return outcome;
+        }
         let outcome = observer.serve(drive, at, command, timing);
         for &(from, to) in observer.holds.iter().filter(|(from, _)| *from <= until) {
             self.bus.grant(from);
             self.bus.release(to.min(until));
         }
-        // A command that follows another of its request may begin after the end: it is not of this run.
-        if at <= until {
-            self.unit.arrive(at);
-            if outcome.finish <= until {
-                self.complete(drive, command.op, &outcome);
-            } else {
-                self.cut(drive, command.op, &outcome, until, &observer.holds);
-            }
+        self.unit.arrive(at);
+        if outcome.finish <= until {
+            self.complete(drive, command.op, &outcome);
+        } else {
+            self.cut(drive, command.op, &outcome, until, &observer.holds);
         }
         let in_time = |(announced, work): &&(Nanos, Background)| *announced <= until || work.start < until;
         for (_, work) in observer.works.iter().filter(in_time) {

@@ -96,6 +96,11 @@ impl Worker {
         self.free_at
     }
 
+    /// When commands are complete that are booked but for that, in order; of observed ones that is not told here.
+    pub(super) fn to_come(&self) -> &[Nanos] {
+        self.leaving.to_come()
+    }
+
     /// Books what has happened by `now`.
     #[expect(
         clippy::inline_always,
@@ -160,6 +165,11 @@ impl Worker {
         let at = arrival.max(self.free_at);
         self.unit.arrive(arrival);
         if self.is_observing {
+            if at > self.until {
+                // It is under way when the run ends, and nothing is done of it.
+                outcome.finish = Nanos::MAX;
+                return;
+            }
             self.observe(at, command, background, outcome);
         } else {
             let known = background.len();
@@ -246,11 +256,8 @@ impl Worker {
         for observed in self.observed.drain(..) {
             let Observed { op, outcome, worked, rests, holds } = observed;
             self.unit.cut_command((op, &outcome), worked, rests, (self.drive.model(), end));
-            // Others wait for the drive.
-            if outcome.submitted <= end {
-                in_hand.add(&outcome);
-                holds.iter().for_each(|&hold| in_hand.hold(hold, end));
-            }
+            in_hand.add(&outcome);
+            holds.iter().for_each(|&hold| in_hand.hold(hold, end));
         }
         self.bus.cut(in_hand);
         if is_cut {
