@@ -152,6 +152,55 @@ def test_an_interval_finds_a_change_that_is_there() -> None:
     assert resampling.intervals(times[:20], times[:20], paired=True) == {}
 
 
+def draw_by_draw(first: list[float], second: list[float], paired: bool, seed: int) -> dict[str, tuple[float, float]]:
+    """The intervals by their definition: each draw is written out, request by request, and sorted."""
+    low = min(first + second)
+    factor = (max(first + second) / low) ** (1 / resampling.BINS)
+    random = Random(seed)
+
+    def drawn(times: list[float], blocks: list[int]) -> list[float]:
+        members = [[] for _ in range(resampling.BLOCKS)]
+        for place, ms in enumerate(times):
+            members[place * resampling.BLOCKS // len(times)].append(ms)
+        sample = sorted(ms for block in blocks for ms in members[block])
+        at = [sample[max(math.ceil(share * len(sample)), 1) - 1] for share in resampling.QUANTILES.values()]
+        steps = [min(math.floor(math.log(ms / low, factor)), resampling.BINS - 1) for ms in at]
+        return [sum(sample) / len(sample), *(low * factor ** (step + 0.5) for step in steps)]
+
+    changes = []
+    for _ in range(resampling.DRAWS):
+        before = random.choices(range(resampling.BLOCKS), k=resampling.BLOCKS)
+        after = before if paired else random.choices(range(resampling.BLOCKS), k=resampling.BLOCKS)
+        changes.append([two - one for one, two in zip(drawn(first, before), drawn(second, after), strict=True)])
+    found = {}
+    for name, values in zip(("mean", *resampling.QUANTILES), zip(*changes, strict=True), strict=True):
+        ordered = sorted(values)
+        cut = round(0.025 * len(ordered))
+        found[name] = (ordered[cut], ordered[-1 - cut])
+    return found
+
+
+@pytest.mark.parametrize(("requests", "paired"), [(256, True), (257, False), (1500, True), (1501, False)])
+def test_an_interval_is_that_of_its_definition(requests: int, paired: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(resampling, "DRAWS", 60)
+    random = Random(requests)
+    first = [random.expovariate(0.1) + 0.1 for _ in range(requests)]
+    # Many are alike, as hits in a cache are.
+    second = [random.choice((1.5, ms, 2 * ms)) for ms in first]
+    found = resampling.intervals(pl.Series(first), pl.Series(second), paired=paired, seed=5)
+    expected = draw_by_draw(first, second, paired, seed=5)
+    assert list(found) == list(expected)
+    for name, interval in expected.items():
+        assert found[name] == pytest.approx(interval, rel=1e-9), name
+
+
+def test_an_interval_is_the_same_each_time(runs: Path) -> None:
+    """Sums were split among threads: the last digits of the mean's interval changed from call to call."""
+    files = [runs / "a.parquet", runs / "other.parquet"]
+    found = {json.dumps(headstack.compare(files).summary) for _ in range(6)}
+    assert len(found) == 1
+
+
 @pytest.mark.parametrize(
     ("text", "first", "second", "is_broken"),
     [
