@@ -18,7 +18,7 @@ from headstack import _core
 from headstack.comparison import Limit, resampling
 from headstack.comparison.result import Difference, Metric, _words
 from headstack.errors import InputError
-from headstack.report.comparison import _detail, cells
+from headstack.report.comparison import _detail, cells, comparison_page
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -199,6 +199,15 @@ def test_an_interval_is_the_same_each_time(runs: Path) -> None:
     files = [runs / "a.parquet", runs / "other.parquet"]
     found = {json.dumps(headstack.compare(files).summary) for _ in range(6)}
     assert len(found) == 1
+
+
+def test_a_tile_says_from_which_value_to_which(runs: Path) -> None:
+    """ "30.1 to 34.6 ms" below "+15.1 %" read as the interval of the change."""
+    found = headstack.compare(runs / "a.parquet", runs / "faster.parquet")
+    mean = found.differences[0].metrics["mean"]
+    tile = comparison_page(found).numbers[0]
+    assert tile.value == f"{mean.change_percent:+.1f} %"
+    assert tile.detail == f"{mean.first:.3f} → {mean.second:.3f} ms"
 
 
 @pytest.mark.parametrize(
@@ -489,10 +498,10 @@ def test_a_tile_says_what_may_be_chance() -> None:
         (None, None, ""),
     ]:
         each = Difference("b", {"mean": Metric(30.0, 28.5, "ms", interval)}, None, None, no_interval=why)
-        assert _detail(each, "mean") == f"30.000 to 28.500 ms{words}"
+        assert _detail(each, "mean") == f"30.000 → 28.500 ms{words}"
     same = Difference("b", {"mean": Metric(30.0, 30.0, "ms", (0.0, 0.0))}, None, None, no_interval="")
-    assert _detail(same, "mean") == "30 to 30 ms"
-    assert _detail(Difference("b", {"zones": Metric(19, 12, "", None)}, None, None), "zones") == "19 to 12"
+    assert _detail(same, "mean") == "30 → 30 ms"
+    assert _detail(Difference("b", {"zones": Metric(19, 12, "", None)}, None, None), "zones") == "19 → 12"
 
 
 def test_an_answer_without_an_interval_says_so(runs: Path, tmp_path: Path) -> None:
