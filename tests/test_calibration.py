@@ -12,6 +12,7 @@ import pytest
 import headstack
 from conftest import data_file, refused
 from conftest import headstack as run
+from headstack.cli.calibrate import _kept
 from headstack.report.calibration import calibration_page
 
 DRIVE = "hp-c2247a"
@@ -325,3 +326,13 @@ def test_only_what_got_clearly_worse_is_a_warning(before_ms: float, after_ms: fl
     summary = {"test": {"before": scores(before_ms), "after": scores(after_ms)}}
     found = headstack.Calibration(summary, "", None, None)  # type: ignore[arg-type]
     assert (found.warning() is not None) == warns
+
+
+def test_a_calibration_that_is_ended_says_how_to_go_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Ctrl-C said that nothing was left half written, and not that hours of trying were kept, or lost."""
+    journal = tmp_path / "tried"
+    journal.touch()
+    for resume, said in ((journal, f"kept in {journal}; the same command goes on"), (None, "`--resume FILE` keeps it")):
+        with pytest.raises(KeyboardInterrupt), _kept(resume):
+            raise KeyboardInterrupt
+        assert said in capsys.readouterr().err

@@ -18,7 +18,7 @@ from headstack import _core
 from headstack.comparison import Limit, resampling
 from headstack.comparison.result import Difference, Metric, _words
 from headstack.errors import InputError
-from headstack.report.comparison import _detail, cells
+from headstack.report.comparison import _detail, cells, comparison_page
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -150,6 +150,64 @@ def test_an_interval_finds_a_change_that_is_there() -> None:
     assert found["mean"][0] > 0
     assert found["p99"][0] > 0
     assert resampling.intervals(times[:20], times[:20], paired=True) == {}
+
+
+def draw_by_draw(first: list[float], second: list[float], paired: bool, seed: int) -> dict[str, tuple[float, float]]:
+    """The intervals by their definition: each draw is written out, request by request, and sorted."""
+    low = min(first + second)
+    factor = (max(first + second) / low) ** (1 / resampling.BINS)
+    random = Random(seed)
+
+    def drawn(times: list[float], blocks: list[int]) -> list[float]:
+        members = [[] for _ in range(resampling.BLOCKS)]
+        for place, ms in enumerate(times):
+            members[place * resampling.BLOCKS // len(times)].append(ms)
+        sample = sorted(ms for block in blocks for ms in members[block])
+        at = [sample[max(math.ceil(share * len(sample)), 1) - 1] for share in resampling.QUANTILES.values()]
+        steps = [min(math.floor(math.log(ms / low, factor)), resampling.BINS - 1) for ms in at]
+        return [sum(sample) / len(sample), *(low * factor ** (step + 0.5) for step in steps)]
+
+    changes = []
+    for _ in range(resampling.DRAWS):
+        before = random.choices(range(resampling.BLOCKS), k=resampling.BLOCKS)
+        after = before if paired else random.choices(range(resampling.BLOCKS), k=resampling.BLOCKS)
+        changes.append([two - one for one, two in zip(drawn(first, before), drawn(second, after), strict=True)])
+    found = {}
+    for name, values in zip(("mean", *resampling.QUANTILES), zip(*changes, strict=True), strict=True):
+        ordered = sorted(values)
+        cut = round(0.025 * len(ordered))
+        found[name] = (ordered[cut], ordered[-1 - cut])
+    return found
+
+
+@pytest.mark.parametrize(("requests", "paired"), [(256, True), (257, False), (1500, True), (1501, False)])
+def test_an_interval_is_that_of_its_definition(requests: int, paired: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(resampling, "DRAWS", 60)
+    random = Random(requests)
+    first = [random.expovariate(0.1) + 0.1 for _ in range(requests)]
+    # Many are alike, as hits in a cache are.
+    second = [random.choice((1.5, ms, 2 * ms)) for ms in first]
+    found = resampling.intervals(pl.Series(first), pl.Series(second), paired=paired, seed=5)
+    expected = draw_by_draw(first, second, paired, seed=5)
+    assert list(found) == list(expected)
+    for name, interval in expected.items():
+        assert found[name] == pytest.approx(interval, rel=1e-9), name
+
+
+def test_an_interval_is_the_same_each_time(runs: Path) -> None:
+    """Sums were split among threads: the last digits of the mean's interval changed from call to call."""
+    files = [runs / "a.parquet", runs / "other.parquet"]
+    found = {json.dumps(headstack.compare(files).summary) for _ in range(6)}
+    assert len(found) == 1
+
+
+def test_a_tile_says_from_which_value_to_which(runs: Path) -> None:
+    """ "30.1 to 34.6 ms" below "+15.1 %" read as the interval of the change."""
+    found = headstack.compare(runs / "a.parquet", runs / "faster.parquet")
+    mean = found.differences[0].metrics["mean"]
+    tile = comparison_page(found).numbers[0]
+    assert tile.value == f"{mean.change_percent:+.1f} %"
+    assert tile.detail == f"{mean.first:.3f} → {mean.second:.3f} ms"
 
 
 @pytest.mark.parametrize(
@@ -342,7 +400,7 @@ def test_brackets_in_a_name_are_no_pattern(runs: Path, tmp_path: Path) -> None:
 
 def test_what_cannot_be_compared_is_refused(runs: Path, tmp_path: Path) -> None:
     one = runs / "a.parquet"
-    assert "two files or more" in refused("compare", one)
+    assert "two or more" in refused("compare", one)
     assert "no such file" in refused("compare", one, tmp_path / "none.parquet")
     assert "it is a folder" in refused("compare", one, tmp_path)
     assert "it is not a regular file" in refused("compare", one, "/dev/null")
@@ -353,7 +411,7 @@ def test_what_cannot_be_compared_is_refused(runs: Path, tmp_path: Path) -> None:
         ("a.parquet", "there is no `a.parquet`"),
         ([one, 5], "what is a `int` cannot be compared"),
         ([headstack.System("hp-97560")] * 2, "what is a `System` cannot be compared"),
-        (5, "there is nothing to compare"),
+        (5, "there is nothing to compare it with"),
     ]:
         with pytest.raises(InputError, match=said):
             headstack.compare(files)  # type: ignore[call-overload]
@@ -440,10 +498,10 @@ def test_a_tile_says_what_may_be_chance() -> None:
         (None, None, ""),
     ]:
         each = Difference("b", {"mean": Metric(30.0, 28.5, "ms", interval)}, None, None, no_interval=why)
-        assert _detail(each, "mean") == f"30.000 to 28.500 ms{words}"
+        assert _detail(each, "mean") == f"30.000 → 28.500 ms{words}"
     same = Difference("b", {"mean": Metric(30.0, 30.0, "ms", (0.0, 0.0))}, None, None, no_interval="")
-    assert _detail(same, "mean") == "30 to 30 ms"
-    assert _detail(Difference("b", {"zones": Metric(19, 12, "", None)}, None, None), "zones") == "19 to 12"
+    assert _detail(same, "mean") == "30 → 30 ms"
+    assert _detail(Difference("b", {"zones": Metric(19, 12, "", None)}, None, None), "zones") == "19 → 12"
 
 
 def test_an_answer_without_an_interval_says_so(runs: Path, tmp_path: Path) -> None:

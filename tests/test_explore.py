@@ -82,6 +82,21 @@ def test_the_answer_has_three_sentences_that_agree_with_the_table(load: Path) ->
     assert f"quickest is {quickest['system']}, {quickest['scheduler']}" in sentences[2]
 
 
+def test_candidates_that_cost_the_same_are_a_tie(load: Path) -> None:
+    """The tile named one of them, as if the others cost more."""
+    found = headstack.explore(load / "load.trace", load / "candidates.toml")
+    least = min(each["usd"] for each in found.summary["candidates"] if each["usd"] is not None)
+    alike = [each for each in found.summary["candidates"] if each["usd"] == least]
+    quickest = min(alike, key=lambda each: each["response_ms"]["p99"])
+    name = f"{quickest['system']}, {quickest['scheduler']}"
+    tiles = {each.label: each.detail for each in exploration_page(found).numbers}
+    assert len(alike) == 2
+    assert tiles["lowest price"] == f"a tie of 2; the quickest is {name}"
+    # Under so light a load three copies are as quick with either scheduler.
+    assert tiles["lowest p99"] == "a tie of 2; 3 × nearline-18tb, mirror, drive:fcfs among them"
+    assert f"is {name}, the quickest of 2 that cost the same: p99" in found.answer()
+
+
 def test_nothing_is_called_frugal_whose_watts_nobody_knows(load: Path, tmp_path: Path) -> None:
     old = tmp_path / "old.toml"
     old.write_text('drives = ["cheetah-9lp"]\nschedulers = ["drive:sptf"]\n[[arrays]]\nlevel = "mirror"\ndrives = 3\n')
@@ -135,7 +150,7 @@ def test_the_page_says_of_each_candidate_whether_it_holds_the_load(load: Path, t
     tile = next(number for number in page.numbers if number.label == "lowest price")
     known = [each for each in found.summary["candidates"] if each["usd"] is not None]
     quickest = min(known, key=lambda each: (each["usd"], each["response_ms"]["p99"]))
-    assert tile.detail == f"{quickest['system']}, {quickest['scheduler']}"
+    assert tile.detail == f"a tie of 2; the quickest is {quickest['system']}, {quickest['scheduler']}"
 
 
 def test_runs_can_be_kept_and_compared(load: Path, tmp_path: Path) -> None:

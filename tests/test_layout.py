@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import html
 import io
 import json
 import os
@@ -15,6 +16,8 @@ import pytest
 
 from conftest import headstack
 from headstack.cli import layout, main, output
+from headstack.report.page import Number, Page, Section
+from headstack.shown import signed, with_minus
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -135,7 +138,7 @@ def check_table(table: layout.Table, width: int) -> None:
         if name in left_out:
             continue
         for row in table.rows:
-            cell = row[index]
+            cell = with_minus(row[index])
             for word in cell.split() if index in table.prose else [cell]:
                 assert word in words, (width, name, cell, text)
 
@@ -159,7 +162,7 @@ def test_no_verb_cuts_a_number_or_a_name(
         for pairs in list(facts):
             lines = layout.fact_lines("", pairs, layout.Screen(width))
             assert not too_long(lines, width)
-            assert {word for pair in pairs for part in pair for word in part.split()} <= Words(lines).single
+            assert {word for pair in pairs for part in pair for word in with_minus(part).split()} <= Words(lines).single
 
 
 @pytest.mark.parametrize("width", [60, 80])
@@ -357,6 +360,49 @@ def test_plain_is_ascii_and_never_wraps(printed: Callable[..., str], monkeypatch
     assert text.isascii()
     assert "->" in text
     assert max(map(len, text.splitlines())) > 60
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("-0.8 %", "−0.8 %"),
+        ("-7.424 to +18.379", "−7.424 to +18.379"),
+        ("bias (-.5 ms)", "bias (−.5 ms)"),
+        # Names, dates, ranges, keys and options are as they were given, and so is what is to be typed.
+        ("hp-97560, 2026-11-26", "hp-97560, 2026-11-26"),
+        ("1-3", "1-3"),
+        ("step=-1", "step=-1"),
+        (
+            "`headstack simulate x --lba-offset -8` moves it by -8",
+            "`headstack simulate x --lba-offset -8` moves it by −8",
+        ),
+        ("--seed", "--seed"),
+    ],
+)
+def test_a_negative_number_has_a_minus_sign_for_people(text: str, shown: str) -> None:
+    """A hyphen stood before some numbers of a page, and a minus sign before others."""
+    assert with_minus(text) == shown
+    assert layout.wrapped(text, layout.Screen(None)) == [shown]
+    assert layout.wrapped(text, layout.Screen(None, "ascii")) == [text]
+    table = layout.Table("", ["what", "n"], [[text, "-1.5"]])
+    assert layout.csv_rows(table, "t")[1][2] == "-1.5"
+    number = Number("change", text, text)
+    page = Page(
+        text, text, [number], [Section(text, text, columns=["n"], rows=[[text]])], cite=[("given", text)]
+    ).html()
+    said = html.unescape(re.sub(r"<[^>]*>", "", page))
+    assert shown.replace("`", "") in said
+    # The last one is to be copied.
+    assert f"<dd>{html.escape(text)}</dd>" in page
+    assert text == shown or page.count(html.escape(text)) == 1
+
+
+@pytest.mark.parametrize(("value", "text"), [(-0.001, "0.00"), (0.0, "0.00"), (-1234.5, "-1,234.50"), (0.006, "+0.01")])
+def test_what_comes_to_nothing_has_no_sign(value: float, text: str) -> None:
+    """A bias of 1 µs stood as -0.00 ms."""
+    assert signed(value, 2) == text
+    assert signed(value, 2, "%") == f"{text} %"
+    assert signed(value, 2).parts[0].exact == value
 
 
 def test_one_way_to_print_at_a_time() -> None:

@@ -15,6 +15,7 @@ import pytest
 
 import headstack as library
 from conftest import drive_file, headstack, refused
+from headstack.cli.measure import zones_apart
 
 MOCK_STEPS = {0: 8.389, 35: 10.333, 36: 2.056, 37: 2.111}
 """Talagala et al. 1999, Figure 3, by their equations 2 and 4."""
@@ -263,6 +264,15 @@ def test_a_progress_function_that_says_stop() -> None:
     stopped = library.measure.skippy("sim:hp-97560", progress=lambda _: False)
     assert stopped.stopped is not None
     assert stopped.stopped["kind"] == "stopped"
+
+
+def test_more_zones_in_the_file_than_were_found_are_explained() -> None:
+    """One zone and 1,935 cylinders were printed of an HP 97560, and the file had 3 and 1,937: tracks begin anew twice."""
+    zone, piece = {"first_lba": 0}, {"zone": 0}
+    assert "1 zone was found, the file has 3" in zones_apart({"zones": [zone], "pieces": [piece] * 3})  # type: ignore[typeddict-item]
+    assert "2 zones were found" in zones_apart({"zones": [zone] * 2, "pieces": [piece] * 3})  # type: ignore[typeddict-item]
+    for few in ([], [piece]):
+        assert not zones_apart({"zones": [zone], "pieces": few})  # type: ignore[typeddict-item]
 
 
 def test_noise_of_a_simulated_device() -> None:

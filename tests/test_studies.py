@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from headstack import measure
-from headstack.studies import skippy, skippy_table
+from headstack.studies import skippy, skippy_cases, skippy_table, vickovic
 from headstack.studies.framework import Row, about, at_least, at_most
 from headstack.studies.repeats import Case, estimate, next_value_within, run_all, run_one
 
@@ -16,6 +16,15 @@ read_fraction = 0.6
 size.fixed_kib = 4
 inter_arrival.exponential_ms = 30
 """
+
+
+def test_a_measurement_that_ctrl_c_ends_ends_its_study(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The study went on with the half that was measured, and called it a defect that there was nothing to average."""
+    half = measure.skippy("sim:hp-97560", progress=lambda _: False)
+    monkeypatch.setattr(measure, "run", lambda *_, **__: half)
+    for run in (lambda: vickovic._measured("write"), skippy_cases._serpentine):
+        with pytest.raises(KeyboardInterrupt):
+            run()
 
 
 def test_the_interval_of_a_mean_is_students() -> None:

@@ -29,6 +29,7 @@ SCHEMA_VERSION = 1
 METRICS = (P99, "response_ms.mean", WATTS, USD, "iops")
 _KEYS = ("summary", "drives", "arrays", "schedulers", "usd", "p99_ms")
 _KNOWN_BY = {USD: "price", WATTS: "watts"}
+_TIED = {USD: "cost the same", WATTS: "draw as few watts"}
 _DEFAULT_ARRAYS = ({"drives": 1},)
 
 
@@ -139,7 +140,9 @@ class Exploration:
         known_of = (
             "them" if all(point.estimate(measure) for point in holding) else f"those of known {_KNOWN_BY[measure]}"
         )
-        second = f"The {words[measure]} of {known_of} is {least.label}: {self._words(least)}."
+        alike = sum(cells.figure(_cost(point, measure)) == cells.figure(_cost(least, measure)) for point in holding)
+        tied = "" if alike == 1 else f", the quickest of {alike} that {_TIED[measure]}"
+        second = f"The {words[measure]} of {known_of} is {least.label}{tied}: {self._words(least)}."
         if quickest is least:
             return f"{first} {second} None of them is quicker."
         return f"{first} {second} The quickest is {quickest.label}: {self._words(quickest)}."

@@ -8,6 +8,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any, cast
 
 from headstack.errors import HeadstackError
+from headstack.shown import with_minus
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -26,7 +27,7 @@ QUICK_BYTES = 32_000_000
 def table(title: str, rows: Iterable[tuple[str, str]]) -> str:
     """A title, and a name and a value in each row."""
     body = "".join(
-        f"<tr><th style='text-align:left'>{escape(name)}</th><td style='text-align:left'>{escape(value)}</td></tr>"
+        f"<tr><th style='text-align:left'>{escape(name)}</th><td style='text-align:left'>{escape(with_minus(value))}</td></tr>"
         for name, value in rows
     )
     return f"<table><caption style='text-align:left'><b>{escape(title)}</b></caption><tbody>{body}</tbody></table>"

@@ -44,6 +44,13 @@ def number(value: float | None, digits: int = 2, unit: str = "") -> Shown:
     return Shown(f"{text} {unit}" if unit and value is not None else text, Part("", value, unit))
 
 
+def signed(value: float, digits: int = 3, unit: str = "") -> Shown:
+    """Write a difference: with its sign, but for what comes to nothing in so many decimals."""
+    text = f"{value:+,.{digits}f}"
+    text = text if text.strip("+-0.,") else text[1:]
+    return Shown(f"{text} {unit}" if unit else text, Part("", value, unit))
+
+
 def of_unit(value: float | None, unit: str, digits: int = 2) -> Shown:
     """Write a number whose unit stands elsewhere: in the title, or above the column."""
     return Shown(_written(value, digits), Part("", value, unit))
@@ -123,6 +130,18 @@ def _written(value: float | None, digits: int) -> str:
     text = f"{value:,}" if isinstance(value, int) else f"{value:,.{digits}f}"
     # Nothing, whichever side it was rounded from.
     return text.lstrip("-") if not text.strip("-0.,") else text
+
+
+_MINUS = re.compile(r"(`[^`\n]*`)|(?<![^\s(\[|])-(?=\.?\d)")
+
+
+def with_minus(text: str) -> str:
+    """The text with the minus sign before its negative numbers, for pages and terminals.
+
+    A hyphen stays one in names, in dates and in what is quoted to be typed. Where the sign is not known, and in what
+    programs read, it is a hyphen again or never was anything else.
+    """
+    return _MINUS.sub(lambda found: found[1] or "\N{MINUS SIGN}", text)
 
 
 def made_by(summary: Mapping[str, Any]) -> Shown:

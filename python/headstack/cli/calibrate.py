@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -15,7 +16,7 @@ from headstack.errors import InputError
 from headstack.shown import Part, Shown, number, of_unit, several, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
 STREAMS = Group("Throughputs of streams", sort_key=1)
 ROUNDS = 3
@@ -126,7 +127,7 @@ def calibrate(
     fits = 1 if folds is None else folds + 1
     # Of all parameters; of some that are named nobody knows.
     tried = None if names else (5_000 * fits, 15_000 * fits)
-    with progress.bar("trying drives", None, "drives", tried) as told:
+    with _kept(resume), progress.bar("trying drives", None, "drives", tried) as told:
         found = calibrate(
             built,
             how.open(trace, settles_gap=True),
@@ -152,6 +153,19 @@ def calibrate(
     if warning := found.warning():
         output.warning(warning)
     return 0
+
+
+@contextmanager
+def _kept(resume: Path | None) -> Iterator[None]:
+    """Say of a calibration that is ended what is kept of it, and how to go on."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if resume is None:
+            output.note("nothing is kept of what was tried: `--resume FILE` keeps it, and goes on from there")
+        elif resume.exists():
+            output.note(f"what was tried is kept in {resume}; the same command goes on from there")
+        raise
 
 
 def _streams(

@@ -14,7 +14,7 @@ from functools import cache
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
-from headstack.shown import Part, Shown
+from headstack.shown import Part, Shown, with_minus
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -380,7 +380,7 @@ def _record(pairs: Sequence[tuple[str, ...]], width: int | None) -> list[str]:
 
 def _clean(text: str, encoding: str) -> str:
     """Without what could move the cursor, in signs that the encoding has."""
-    return writable(_CONTROL.sub(lambda found: " " if found[0] in "\n\t" else "?", text), encoding)
+    return writable(with_minus(_CONTROL.sub(lambda found: " " if found[0] in "\n\t" else "?", text)), encoding)
 
 
 @cache

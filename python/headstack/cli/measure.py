@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from headstack.measure import Measurement
-    from headstack.results.measurements import PlannedProbe
+    from headstack.results.measurements import MeasurementSummary, PlannedProbe
 
 CONSENT = Group("Writing to a real device", sort_key=0)
 STREAMS = Group("The probe `stream`", sort_key=4)
@@ -244,7 +244,7 @@ def _tell(found: Measurement, outputs: tuple[Path | None, Path | None], *, shows
         from headstack.files import write_whole
 
         write_whole(save, drive)
-        output.wrote(save)
+        output.wrote(save, zones_apart(found.found))
         untrue = found.replay is not None and not found.replay["within_limit"]
         in_part = in_part or untrue
     if not rotates:
@@ -255,6 +255,15 @@ def _tell(found: Measurement, outputs: tuple[Path | None, Path | None], *, shows
         )
         return NOT_THE_DEVICE
     return IN_PART if in_part else DONE
+
+
+def zones_apart(found: MeasurementSummary) -> str:
+    """Why the drive file has more zones than were found, where it does; its cylinders count whole ones in each."""
+    zones, parts = len(found["zones"] or ()), len(found["pieces"] or ())
+    if not zones < parts:
+        return ""
+    told = "1 zone was found" if zones == 1 else f"{zones} zones were found"
+    return f"{told}, the file has {parts}: tracks begin anew within a zone, so cylinders count more in it"
 
 
 def _probe_names() -> set[str]:

@@ -20,7 +20,7 @@ from headstack.cli.options import (
     TraceOptions,
     check_counts,
 )
-from headstack.shown import Shown, joined, made_by, number, percent, several, shown
+from headstack.shown import Shown, joined, made_by, number, percent, several, signed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -136,7 +136,7 @@ def _show_residuals(validation: Validation, residuals: list[ResidualClass]) -> N
                 class_words(group),
                 number(group["requests"]),
                 number(group["measured_mean_ms"]),
-                shown(f"{group['bias_ms']:+.2f}", group["bias_ms"]),
+                signed(group["bias_ms"], 2),
                 number(group["mae_ms"]),
                 percent(group["error_share"], 1),
             )

@@ -6,11 +6,17 @@ Where the same requests were served in both, the same blocks are drawn from both
 
 from __future__ import annotations
 
-from math import ceil
+from bisect import bisect_left
+from dataclasses import dataclass
+from itertools import pairwise
+from math import ceil, fsum
+from operator import itemgetter
 from random import Random
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import polars as pl
 
 BLOCKS = 64
@@ -39,17 +45,15 @@ def intervals(first: pl.Series, second: pl.Series, *, paired: bool, seed: int = 
     """95 % intervals of second − first: of the mean and of each quantile; empty for samples too small to tell."""
     if min(len(first), len(second)) < LEAST:
         return {}
-    edges = _edges(first, second)
-    counts, sums = zip(*(_blocks(times, edges) for times in (first, second)), strict=True)
+    low, factor = _edges(first, second)
+    one, other = (_blocks(times, low, factor) for times in (first, second))
     random = Random(seed)  # noqa: S311 (statistics, not secrets)
     differences: dict[str, list[float]] = {name: [] for name in ("mean", *QUANTILES)}
     for _ in range(DRAWS):
-        drawn = [_weights(random) for _ in range(1 if paired else 2)] * (2 if paired else 1)
-        one, other = (
-            _drawn(counts[side], sums[side], drawn[side], edges) for side in (0, 1)
-        )  # fmt: skip
-        for name, values in differences.items():
-            values.append(other[name] - one[name])
+        before = random.choices(range(BLOCKS), k=BLOCKS)
+        after = before if paired else random.choices(range(BLOCKS), k=BLOCKS)
+        for values, here, there in zip(differences.values(), one.drawn(before), other.drawn(after), strict=True):
+            values.append(there - here)
     return {name: _middle(values) for name, values in differences.items()}
 
 
@@ -64,46 +68,49 @@ def _edges(first: pl.Series, second: pl.Series) -> tuple[float, float]:
     return low, (high / low) ** (1 / BINS)
 
 
-def _blocks(times: pl.Series, edges: tuple[float, float]) -> tuple[pl.DataFrame, list[tuple[float, int]]]:
-    """How many requests of each block fall into each bin, a column a block; and sum and number of each."""
+@dataclass(frozen=True, slots=True)
+class _Blocks:
+    """A sample cut into blocks of neighbours, in a form that tells fast what a draw of them comes to."""
+
+    sums: Sequence[float]
+    """Sum of the times of each block."""
+    sizes: Sequence[int]
+    """Number of requests of each block."""
+    times: Sequence[float]
+    """The middles of the bins that hold any request, in order."""
+    reached: Sequence[Sequence[int]]
+    """For each of those bins: how many requests of each block are in it or below."""
+
+    def drawn(self, blocks: Sequence[int]) -> list[float]:
+        """Mean and quantiles of the sample that these blocks make.
+
+        The bin of a quantile is searched for by halving: a draw is counted in a dozen bins, and not in all.
+        """
+        pick = itemgetter(*blocks)
+        total = sum(pick(self.sizes))
+        places = (
+            bisect_left(self.reached, share * total, key=lambda counts: sum(pick(counts)))
+            for share in QUANTILES.values()
+        )
+        return [fsum(pick(self.sums)) / total, *(self.times[min(place, len(self.times) - 1)] for place in places)]
+
+
+def _blocks(times: pl.Series, low: float, factor: float) -> _Blocks:
     import polars as pl
 
-    low, factor = edges
-    frame = pl.DataFrame({"ms": times}).with_columns(
-        block=(pl.int_range(pl.len()) * BLOCKS // pl.len()).cast(pl.Int32),
-        bin=((pl.col("ms").clip(low) / low).log(factor)).floor().clip(0, BINS - 1).cast(pl.Int32),
+    starts = [ceil(block * len(times) / BLOCKS) for block in range(BLOCKS + 1)]
+    sizes = [end - start for start, end in pairwise(starts)]
+    frame = pl.DataFrame({"ms": times, "block": pl.Series(range(BLOCKS)).repeat_by(pl.Series(sizes)).explode()})
+    bins = ((pl.col("ms").clip(low) / low).log(factor)).floor().clip(0, BINS - 1).cast(pl.Int32)
+    counted = frame.group_by("block", bin=bins).len().pivot("block", index="bin", values="len").sort("bin").fill_null(0)
+    reached = counted.select(pl.col(str(block)).cast(pl.Int64).cum_sum() for block in range(BLOCKS))
+    return _Blocks(
+        # Block by block: sums of groups depend on how threads share the rows, in the last digit.
+        sums=[_real(times[start:end].sum()) for start, end in pairwise(starts)],
+        sizes=sizes,
+        times=[low * factor ** (number + 0.5) for number in counted["bin"]],
+        reached=reached.rows(),
     )
-    totals = frame.group_by("block").agg(pl.col("ms").sum(), n=pl.len()).sort("block")
-    counted = frame.group_by("bin", "block").len().pivot("block", index="bin", values="len").sort("bin").fill_null(0)
-    names = [str(block) for block in range(BLOCKS)]
-    return counted.select("bin", *(pl.col(name).cast(pl.Int64) for name in names)), [
-        (float(ms), int(n)) for ms, n in totals.select("ms", "n").iter_rows()
-    ]
-
-
-def _weights(random: Random) -> list[int]:
-    """How often each block is drawn."""
-    weights = [0] * BLOCKS
-    for block in random.choices(range(BLOCKS), k=BLOCKS):
-        weights[block] += 1
-    return weights
-
-
-def _drawn(
-    counts: pl.DataFrame, sums: list[tuple[float, int]], weights: list[int], edges: tuple[float, float]
-) -> dict[str, float]:
-    """Mean and quantiles of a sample made of the blocks that were drawn."""
-    import polars as pl
-
-    total = sum(n * weight for (_, n), weight in zip(sums, weights, strict=True))
-    found = {"mean": sum(ms * weight for (ms, _), weight in zip(sums, weights, strict=True)) / total}
-    chosen = [pl.col(str(block)) * weight for block, weight in enumerate(weights) if weight]
-    reached = counts.select("bin", reached=pl.sum_horizontal(chosen).cum_sum())
-    low, factor = edges
-    for name, share in QUANTILES.items():
-        place = reached["reached"].search_sorted(share * total, side="left")
-        found[name] = low * factor ** (float(reached["bin"][min(place, len(reached) - 1)]) + 0.5)
-    return found
 
 
 def _middle(values: list[float]) -> Interval:

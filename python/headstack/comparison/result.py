@@ -118,7 +118,8 @@ def _given(files: object, others: Sequence[Comparable]) -> list[Comparable]:
         # It may be the folder of a sweep, which is compared alone.
         raise InputError(f"there is no `{alone}`", "name the folder of a sweep, or two files or more")
     if len(given) < 2:
-        raise InputError("there is nothing to compare", "name two files or more: `headstack compare A B`")
+        what = "there is nothing to compare it with" if given else "there is nothing to compare"
+        raise InputError(what, "name two or more: `headstack compare A B`, or `headstack.compare(a, b)`")
     return given
 
 

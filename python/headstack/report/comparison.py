@@ -8,7 +8,7 @@ from headstack import __version__
 from headstack.comparison.resampling import BLOCKS, DRAWS
 from headstack.report import charts, style
 from headstack.report.page import Number, Page, Section
-from headstack.shown import Part, Shown, number, shown
+from headstack.shown import Part, Shown, number, shown, signed
 
 if TYPE_CHECKING:
     from headstack.comparison.result import Comparison, Difference, Metric
@@ -86,7 +86,7 @@ def cells(name: str, metric: Metric) -> tuple[str, ...]:
     """A row for a metric by the name that readers see, as `COLUMNS` names the cells."""
     percent = metric.change_percent
     low, high = metric.ci95 or (None, None)
-    words = "–" if low is None else f"{low:+,.3f} to {high:+,.3f}"
+    words = "–" if low is None or high is None else f"{signed(low)} to {signed(high)}"
     interval = Shown(words, Part("from", low), Part("to", high))
     clear = {None: "–", True: "yes", False: "may be chance"}[metric.is_clear]
     # Sums in another order leave a trace behind the last digit.
@@ -127,7 +127,7 @@ def _change(metric: Metric) -> str:
         return f"{metric.change:+,.3g} points"
     if metric.change_percent is None:
         return f"{metric.change:+,.3g} {metric.unit}"
-    return f"{metric.change_percent:+.1f} %"
+    return signed(metric.change_percent, 1, "%")
 
 
 def _detail(each: Difference, name: str) -> str:
@@ -137,7 +137,8 @@ def _detail(each: Difference, name: str) -> str:
     unit = f" {metric.unit}" if metric.unit else ""
     # What is the same is so by no chance.
     chance = ", may be chance" if metric.is_clear is False and not metric.is_rounding else ""
-    return f"{first} to {second}{unit}{', chance or not is not known' if each.is_unknown(name) else chance}"
+    # "30.1 to 34.6 ms" would read as an interval of the change above it.
+    return f"{first} → {second}{unit}{', chance or not is not known' if each.is_unknown(name) else chance}"
 
 
 def _distributions(comparison: Comparison) -> Section:

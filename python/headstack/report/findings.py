@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import floor, log10
 from typing import TYPE_CHECKING, Any
 
-from headstack.shown import Part, Shown, between, number, shown
+from headstack.shown import Part, Shown, between, number, shown, signed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -167,7 +167,7 @@ def bandwidth_rows(values: Mapping[str, Any]) -> list[list[str]]:
         start = change = "–"
         if fit["law"] != "step":
             ends = [law_at(fit, place) for place in (0.0, 1.0)]
-            start, change = number(ends[0], 3), shown(f"{ends[1] - ends[0]:+,.3f}", ends[1] - ends[0])
+            start, change = number(ends[0], 3), signed(ends[1] - ends[0])
         rows.append([fit["law"].replace("-", " "), METHODS[fit["by"]], number(fit["rms_mib_per_s"], 4), start, change])
     return rows
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from headstack.files import write_whole
 from headstack.report import origin, style
 from headstack.report.bundle import bundle
+from headstack.shown import with_minus
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -66,7 +67,7 @@ class Page:
 
         environment = Environment(
             loader=PackageLoader("headstack.report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
-            lstrip_blocks=True,
+            lstrip_blocks=True, finalize=_minus,
         )  # fmt: skip
         environment.filters["prose"] = _prose
         charts = [_specification(section.chart) for section in self.sections if section.chart is not None]
@@ -91,7 +92,15 @@ def _prose(text: str) -> Markup:
     """Words of a page, what is to be typed as code: its backticks are for terminals."""
     from markupsafe import Markup, escape
 
-    return Markup(re.sub(r"`([^`\n]+)`", r"<code>\1</code>", str(escape(text))))  # noqa: S704 (escaped above)
+    said = str(escape(with_minus(text)))
+    return Markup(re.sub(r"`([^`\n]+)`", r"<code>\1</code>", said))  # noqa: S704 (escaped above)
+
+
+def _minus(value: object) -> object:
+    """Plain text with minus signs; what is marked up, or marked to be copied, stays as it is."""
+    from markupsafe import Markup
+
+    return with_minus(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
 def _specification(chart: Chart) -> str:

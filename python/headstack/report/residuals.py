@@ -11,7 +11,7 @@ from headstack.report.page import Section
 from headstack.report.residual_charts import Against
 from headstack.report.tables import PHASES
 from headstack.residuals import GUESSES, NEAR_CYLINDERS, OPS, REVOLUTION_TOLERANCE, class_words, where, worst
-from headstack.shown import number
+from headstack.shown import number, signed
 from headstack.validation import skipped_words
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def _classes(validation: Validation, frame: pl.DataFrame) -> Section:
             number(group["requests"]),
             _percent(group["requests_share"]),
             number(group["measured_mean_ms"]),
-            _signed(group["bias_ms"]),
+            signed(group["bias_ms"]),
             number(group["mae_ms"], 3),
             _percent(group["revolutions_early_share"]),
             _percent(group["revolutions_late_share"]),
@@ -95,7 +95,7 @@ def _distribution(validation: Validation, frame: pl.DataFrame) -> list[Section]:
             [
                 name,
                 number(len(part)),
-                _signed(part["error_ms"].median()),
+                signed(part["error_ms"].median()),
                 *(_percent(_share(size <= limit)) for limit in (0.1, 0.5)),
                 _percent(within_1_ms),
                 _percent(_share(part["revolutions_off"] < 0)),
@@ -179,8 +179,8 @@ def _worst(frame: pl.DataFrame) -> Section:
             row["guess"],
             number(row["measured_ms"]),
             number(row["model_ms"]),
-            _signed(row["error_ms"], 2),
-            "–" if row["revolutions"] is None else _signed(row["revolutions"], 2),
+            signed(row["error_ms"], 2),
+            "–" if row["revolutions"] is None else signed(row["revolutions"], 2),
             *(number(row[f"{phase}_ms"]) for phase in PHASES),
         ]
         for row in worst(frame, WORST).to_dicts()
@@ -270,7 +270,3 @@ def _share(holds: pl.Series) -> float | None:
 
 def _percent(share: float | None) -> str:
     return "–" if share is None else f"{100 * share:.1f} %"
-
-
-def _signed(value: Any, digits: int = 3) -> str:
-    return f"{value:+,.{digits}f}".replace("-", "−")

@@ -12,7 +12,7 @@ from headstack.report import style, vega
 from headstack.report.curves import lines
 from headstack.report.page import Number, Page, Section
 from headstack.report.vega import Chart
-from headstack.shown import Part, Shown, number
+from headstack.shown import Part, Shown, number, signed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -163,7 +163,7 @@ def _fitted_values(summary: Mapping[str, Any]) -> Section:
 def _each_throughput(summary: Mapping[str, Any]) -> Section:
     rows = [
         [row["op"], "training" if row["fitted"] else "test", size(row["file_mb"]), size(row["record_kib"]),
-         number(row["mb_per_s"]), f"{row['before_percent']:+.2f}", f"{row['after_percent']:+.2f}"]
+         number(row["mb_per_s"]), signed(row["before_percent"], 2), signed(row["after_percent"], 2)]
         for row in summary["rows"]
     ]  # fmt: skip
     columns = ["op", "", "file (MB)", "record (KiB)", "measured (MB/s)", "before (%)", "after (%)"]

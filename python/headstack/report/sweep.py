@@ -141,7 +141,12 @@ def tiles(comparison: SweepComparison) -> list[Number]:
         known = [(each.mean, point) for point in points if (each := point.estimate(metric)) is not None]
         if known:
             least, point = min(known, key=lambda pair: (pair[0], _p99(pair[1])))
-            found.append(Number(heads[metric] + where, f"{cells.figure(least)} {cells.unit(metric)}", point.label))
+            value = cells.figure(least)
+            # What readers see the same of is a tie for them.
+            tied = sum(cells.figure(mean) == value for mean, _ in known)
+            which = f"{point.label} among them" if metric == P99 else f"the quickest is {point.label}"
+            whose = point.label if tied == 1 else f"a tie of {tied}; {which}"
+            found.append(Number(heads[metric] + where, f"{value} {cells.unit(metric)}", whose))
     return found
 
 

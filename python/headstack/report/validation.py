@@ -8,7 +8,7 @@ from headstack.report import charts, style
 from headstack.report.page import Number, Page, Section
 from headstack.report.residuals import residual_sections
 from headstack.report.tables import assumed_notice, citation
-from headstack.shown import number
+from headstack.shown import number, signed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -119,7 +119,7 @@ def _reads_and_writes(summary: Mapping[str, Any]) -> Section:
 
 def _difference(summary: Mapping[str, Any]) -> str:
     share = 100 * (summary["model_mean_ms"] / summary["measured_mean_ms"] - 1)
-    return f"{share:+.2f} %"
+    return signed(share, 2, "%")
 
 
 def _sentence(words: str) -> str:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
+    from headstack.measure import Measurement
     from headstack.report.page import Section
     from headstack.results.comparisons import StudyOutput, StudyRow
 
@@ -18,6 +19,13 @@ Kind = Literal["source", "aim", "input"]
 """Where the number beside ours comes from: the source prints it; it is our own aim or bound; the model was given it."""
 Progress = Callable[[str], None]
 """Told, in a few words, what a study is doing."""
+
+
+def whole(found: Measurement) -> Measurement:
+    """A measurement that came to its end; `KeyboardInterrupt` where Ctrl-C ended it, which a measurement alone only notes."""
+    if found.stopped is not None and found.stopped["kind"] == "stopped":
+        raise KeyboardInterrupt
+    return found
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import headstack
 from headstack import measure
-from headstack.studies.framework import Row, about, at_least
+from headstack.studies.framework import Row, about, at_least, whole
 
 if TYPE_CHECKING:
     from headstack.measure import Measurement
@@ -23,8 +23,8 @@ def rows(measured: dict[str, Measurement]) -> list[Row]:
 
 def _dives() -> list[Row]:
     """Downward spikes before the drop: switches that the overhead hides lose no revolution (R2.8)."""
-    plain = measure.skippy("sim:mock-disk").found["skippy"][0]
-    diving = measure.skippy("sim:mock-disk", overrides={"controller.overhead_beside_seek_ms": OVERLAP_MS})
+    plain = whole(measure.skippy("sim:mock-disk")).found["skippy"][0]
+    diving = whole(measure.skippy("sim:mock-disk", overrides={"controller.overhead_beside_seek_ms": OVERLAP_MS}))
     dived = dict(diving.found["skippy"][0]["points"])
     turn, sector = 60_000 / 7_200, 60_000 / 7_200 / 150
     least, switch, skew = 2.0, 0.7, 13 * sector
@@ -95,7 +95,7 @@ def _write_buffer(forced: Measurement) -> list[Row]:
 
 def _serpentine() -> list[Row]:
     """Tracks along surfaces: switches between two cylinder switches are no count of heads."""
-    found = measure.run(f"sim:{SERPENTINE}", ["skippy", "surfaces"]).found
+    found = whole(measure.run(f"sim:{SERPENTINE}", ["skippy", "surfaces"])).found
     heads = headstack.Drive(SERPENTINE).spec()["layout"]["heads"]
     counted = (found["naive"] or {}).get("heads")
     note = f"the paper's count gives {'nothing' if counted is None else counted}; order found: {found['order']}"

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from headstack import measure, stream
 from headstack.report.page import Section
-from headstack.studies.framework import Row, about, at_least, at_most
+from headstack.studies.framework import Row, about, at_least, at_most, whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -101,10 +101,10 @@ def _run_streams(
     op: str, files: Iterable[float], records: Iterable[float], repeats: int, host: dict[str, Any]
 ) -> dict[Cell, tuple[float, bool]]:
     """Throughput, and whether it came out of a cache, for each cell."""
-    done = measure.run(
+    done = whole(measure.run(
         f"sim:{DRIVE}", ["stream"], file_mb=list(files), record_kib=list(records), repeats=repeats, seed=SEED,
         noise_percent=NOISE_PERCENT, overrides=host,
-    )  # fmt: skip
+    ))  # fmt: skip
     points = done.found["stream"]["points"]
     return {
         (point["file_mb"], point["record_kib"]): (point["mb_per_s"], point["is_cached"])
