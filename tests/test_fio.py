@@ -206,6 +206,17 @@ def test_a_job_ends_when_its_bytes_are_moved_or_its_time_is_over(tmp_path: Path)
     assert job(tmp_path, "rw=randread", "size=1m", "number_ios=7")["requests"] == 7
 
 
+def test_a_depth_that_an_engine_does_not_keep_is_told(tmp_path: Path) -> None:
+    file = tmp_path / "deep.fio"
+    lines = "[deep]\nrw=randread\nbs=4k\niodepth=8\ndirect=1\nnumber_ios=20\n"
+    file.write_text(lines)
+    run = headstack("simulate", "hp-97560", "--workload", file)
+    assert run.code == 0
+    assert "`iodepth` has no effect in deep" in " ".join(run.err.split())
+    file.write_text(f"{lines}ioengine=libaio\n")
+    assert "iodepth" not in headstack("simulate", "hp-97560", "--workload", file).err
+
+
 @pytest.mark.parametrize(
     ("lines", "said"),
     [

@@ -189,9 +189,12 @@ def _source(workload: str | None, trace: Path | None, how: TraceOptions, cut_s: 
             "leave it out, or run a trace with --trace",
         )
     if workload.endswith(".fio"):
-        from headstack.fio import workload_of_job
+        from headstack.fio import capped_depth, workload_of_job
 
-        return workload_of_job(Path(workload), cut_s=cut_s)
+        made = workload_of_job(Path(workload), cut_s=cut_s)
+        if capped := capped_depth(Path(workload)):
+            output.warning(capped)
+        return made
     return Workload(workload)
 
 

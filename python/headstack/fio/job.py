@@ -63,6 +63,22 @@ def workload_of_job(path: Path, *, cut_s: float | None = None) -> Workload:
     return Workload(toml=toml_of_job(path, cut_s=cut_s, must_end=True))
 
 
+def capped_depth(path: Path) -> str:
+    """Say which jobs ask for a depth that their engine, which does one at a time, does not keep, as fio notes."""
+    capped = [name for name, keys in _read(path) if not _keeps_depth(keys) and keys.get("iodepth", "1") != "1"]
+    if not capped:
+        return ""
+    jobs = ", ".join(capped)
+    return (
+        f"`{path.name}`: `iodepth` has no effect in {jobs}: the engine (`ioengine`, psync if absent) does one request at a time, "
+        "and so does the run, as fio does; `ioengine=libaio` keeps a depth."
+    )
+
+
+def _keeps_depth(keys: dict[str, str]) -> bool:
+    return keys.get("ioengine", "psync") in _ASYNCHRONOUS
+
+
 def cut_s(until_s: float | None, requests: int | None) -> float | None:
     """When a run is over at the latest, by what cuts it; with a number of requests alone, later than any."""
     return until_s if until_s is not None or requests is None else _LATE_S
@@ -182,7 +198,7 @@ class Job:
         asked = self.whole("iodepth", 1)
         if asked == 0:
             raise self.problem("iodepth", self.keys["iodepth"], "nothing is ever asked for", "iodepth=1")
-        depth = asked if self.keys.get("ioengine", "psync") in _ASYNCHRONOUS else 1
+        depth = asked if _keeps_depth(self.keys) else 1
         sizes, rates = self._sizes(), self._rates()
         is_apart = bool(rates) or "offset_increment" in self.keys
         together = 1 if is_apart else clones
