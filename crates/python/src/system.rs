@@ -126,12 +126,9 @@ impl System {
 
     fn __repr__(&self) -> String {
         let config = self.system.config();
-        format!(
-            "System({:?}, {} volume(s), {} drive(s))",
-            config.name,
-            config.volumes.len(),
-            config.drives.len()
-        )
+        let of = |count: usize, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+        let (volumes, drives) = (of(config.volumes.len(), "volume"), of(config.drives.len(), "drive"));
+        format!("System({:?}, {volumes}, {drives})", config.name)
     }
 }
 
