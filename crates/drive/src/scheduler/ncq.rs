@@ -18,7 +18,8 @@ const LIMIT_CREDIT: Nanos = Nanos(26_000_000);
 /// or long. On the way to it, what can be read without delaying it goes first, and so does what needs no arm: reads that the
 /// buffer holds, writes that it takes, for at most a revolution between two that need it. The choice is put off as long as
 /// the disk would not bring the sector any sooner, so that a command that comes in the meantime can join, or, if it needs no
-/// arm and is through by then, go first.
+/// arm and is through by then, go first. Whoever lets writes go into the cache so has the arm before any that finds no room there: it
+/// would go to the media first, as a piece of the cache, and its successor would come while that goes on.
 ///
 /// A command with a duration limit may always be the base, and gains on the others by the share of its limit that has passed.
 ///
@@ -36,6 +37,8 @@ pub(super) struct Ncq {
     arm_taken: Nanos,
     /// What was chosen last needs the arm.
     chose_arm: bool,
+    /// What needs no arm went while the choice of one that does was put off: that is the next to have the arm.
+    owed: bool,
 }
 
 impl Ncq {
@@ -49,6 +52,7 @@ impl Ncq {
             detour: None,
             arm_taken: Nanos::ZERO,
             chose_arm: false,
+            owed: false,
         }
     }
 
@@ -66,6 +70,14 @@ impl Ncq {
                 flags.contains(RequestFlags::DISCARD) || (!flags.has_any(media) && is_taken())
             }
         }
+    }
+
+    /// Whether a command waits for the arm, and not for room in the cache.
+    fn waits_for_arm(choice: &Choice<'_>, slot: Slot) -> bool {
+        let command = &choice.slots[slot].command;
+        let is_cached =
+            command.op == Op::Write && choice.arms.first().is_some_and(|arm| arm.goes_into_cache(command));
+        !is_cached && !Self::needs_no_arm(choice, slot)
     }
 
     /// When a command's first sector comes under the head: at once where it is being read ahead.
@@ -120,7 +132,13 @@ impl Ncq {
     }
 
     /// What can be served on the way to `base` without delaying it: the one that is done soonest.
-    fn on_the_way(&self, choice: &Choice<'_>, estimate: &Estimate<'_>, base: Slot) -> Option<Slot> {
+    fn on_the_way(
+        &self,
+        choice: &Choice<'_>,
+        estimate: &Estimate<'_>,
+        base: Slot,
+        among: impl Fn(Slot) -> bool,
+    ) -> Option<Slot> {
         let goal = &choice.slots[base];
         let start = Self::start(choice, estimate, goal);
         let fits = |&slot: &Slot| {
@@ -129,7 +147,7 @@ impl Ncq {
                 + estimate.transfer(target, command.sectors);
             // As with sectors: missed by a tick is on time.
             let start = start + Nanos(1);
-            if slot == base || soonest > start {
+            if slot == base || soonest > start || !among(slot) {
                 return None;
             }
             let (end, after) = estimate.after(command, target);
@@ -166,7 +184,12 @@ impl Order for Ncq {
         {
             return Some(Pick::of(slot));
         }
-        let among = |slot: Slot| !arm_only || !Self::needs_no_arm(choice, slot);
+        let owed = self.owed && self.by_age.values().any(|&slot| Self::waits_for_arm(choice, slot));
+        let among = |slot: Slot| match (owed, arm_only) {
+            (true, _) => Self::waits_for_arm(choice, slot),
+            (false, true) => !Self::needs_no_arm(choice, slot),
+            (false, false) => true,
+        };
         let kept = self.base.and_then(|sequence| Some((sequence, *self.by_age.get(&sequence)?)));
         let kept = kept.filter(|&(_, slot)| among(slot));
         let best = (0..)
@@ -179,7 +202,7 @@ impl Order for Ncq {
         if arm_only {
             return Some(Pick { slot: base, arm });
         }
-        let slot = match self.on_the_way(choice, &choice.arms[arm as usize], base) {
+        let slot = match self.on_the_way(choice, &choice.arms[arm as usize], base, among) {
             Some(slot) => {
                 self.detour = Some((choice.slots[slot].sequence, sequence));
                 slot
@@ -191,7 +214,7 @@ impl Order for Ncq {
 
     fn taken(&mut self, choice: &Choice<'_>, _at: u64) {
         if self.chose_arm {
-            self.arm_taken = choice.now;
+            (self.arm_taken, self.owed) = (choice.now, false);
         }
     }
 
@@ -203,7 +226,7 @@ impl Order for Ncq {
         if estimate.served_by(from, op, sectors) > until {
             return None;
         }
-        self.chose_arm = false;
+        (self.chose_arm, self.owed) = (false, true);
         Some(Pick::of(slot))
     }
 

@@ -115,3 +115,30 @@ proptest! {
         }
     }
 }
+
+/// A write of 1 MiB has the bus for 2.048 ms, while the sectors of a read come off the media from 9.0 ms on, 0.1 ms each. The read wants
+/// the bus when the first is in the buffer. Where the bus is free too late for the last byte to leave when it otherwise would, the path
+/// goes by the bus: the wait for what others send is `queue`, also while the media go on. Where it is free in time the media decide, and
+/// the wait is in no phase.
+#[test]
+fn a_read_waits_in_the_queue_for_a_bus_on_which_a_write_comes() {
+    let model = model("sptf", "size_kib = 2048.0, idle_before_destage_ms = 1000.0");
+    let (written_ms, overhead_ms, sent_ms) = (2.048, 0.05, 0.001);
+    for (sectors, write_at_ms, by_bus) in [(1, 8.0, true), (8, 8.0, true), (8, 7.2, false)] {
+        let read = (ms(0.0), command(0, Op::Read, 90, sectors));
+        let write = (ms(write_at_ms), command(1, Op::Write, 20_000, 2048));
+        let run = run_events(&mut Drive::new(Arc::clone(&model), 1), &model.bus(), &[read, write]);
+        let read = run.0.iter().find(|outcome| outcome.id == 0).unwrap();
+        let bus_free_ms = write_at_ms + overhead_ms + written_ms;
+        let (came, sent) = (f64::from(sectors) * 0.1, f64::from(sectors) * sent_ms);
+        let expected = if by_bus { [bus_free_ms - 9.1, 0.1, sent] } else { [0.0, came, sent_ms] };
+        let phases = &read.phases;
+        for (phase, expected) in [phases.queue, phases.transfer, phases.bus].iter().zip(expected) {
+            assert!(
+                (phase.as_ms() - expected).abs() < 1e-4,
+                "{sectors} at {write_at_ms}: {expected} in {phases:?}"
+            );
+        }
+        assert_eq!(phases.total(), read.finish - ms(0.0), "{sectors} at {write_at_ms}: {phases:?}");
+    }
+}
