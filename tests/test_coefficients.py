@@ -74,6 +74,9 @@ def test_constants_hardly_depend_on_the_seed(nearline: headstack.Coefficients) -
 def test_sentences_name_the_worst_and_why(nearline: headstack.Coefficients) -> None:
     assert "for 4 KiB reads at queue depth 32" in nearline.head_time.sentence()
     assert "with more to choose from" in nearline.head_time.sentence()
+    # Twice and a half times as many at depth 32, and half as many again at depth 1: neither alone.
+    assert "it has no queue depth" in nearline.mclock.sentence()
+    assert "the larger of positioning and transfer, not their sum" in nearline.mclock.sentence()
     for form in nearline.forms:
         assert f"({form.worst.percent:+.0f} %)" in form.sentence()
         assert len(form.errors) == 2 * len(SIZES_KIB) * len(DEPTHS)

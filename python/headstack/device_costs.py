@@ -101,14 +101,20 @@ class Form:
         )
 
     def _cause(self, worst: Error) -> str:
-        """Whether the queue depth or the size makes the larger difference to the error."""
-        of_depth = [_ratio(e) for e in self.errors if (e.op, e.size_kib) == (worst.op, worst.size_kib)]
-        of_size = [_ratio(e) for e in self.errors if (e.op, e.depth) == (worst.op, worst.depth)]
-        if max(of_size) - min(of_size) > max(of_depth) - min(of_depth):
-            return self.size_cause
+        """Whether the queue depth or the size makes the larger difference to the error, or both do."""
+        ratio = {(e.size_kib, e.depth): _ratio(e) for e in self.errors if e.op == worst.op}
+        # From where the form is right to where it is not: the one first or the other, on average.
+        size, depth = min(ratio, key=lambda at: abs(ratio[at]))
+        farther, deeper = ratio[worst.size_kib, depth], ratio[size, worst.depth]
+        of_size = abs(farther - ratio[size, depth] + ratio[worst.size_kib, worst.depth] - deeper)
+        of_depth = abs(deeper - ratio[size, depth] + ratio[worst.size_kib, worst.depth] - farther)
         if worst.percent > 0:
-            return "it has no queue depth, and with less to choose from the drive positions for longer"
-        return "it has no queue depth, and with more to choose from the drive positions in less time"
+            of_queue = "it has no queue depth, and with less to choose from the drive positions for longer"
+        else:
+            of_queue = "it has no queue depth, and with more to choose from the drive positions in less time"
+        if of_size > 2 * of_depth:
+            return self.size_cause
+        return of_queue if of_depth > 2 * of_size else f"{of_queue}; and {self.size_cause}"
 
 
 @dataclass(frozen=True)
