@@ -20,6 +20,7 @@ _VALUE = re.compile(
     r"invalid type: (?:integer|floating point|string|boolean) (`[^`]*`|\"[^\"]*\"), expected ([a-z0-9 ]+)"
 )
 _BRACES = re.compile(r"invalid type: unit variant, expected (?:struct|newtype|tuple) variant")
+_ONE_OF = "wanted exactly 1 element, more than 1 element"
 _NO_WORD = "invalid type: unit variant, expected string only"
 _WHERE = re.compile(r"\nin `[^`]*`$")
 # What is expected, in the words of the file's reader and in ours.
@@ -86,6 +87,11 @@ def _plain(message: str, hint: str | None) -> tuple[str, str | None]:
         return message.replace(whole[0], said), hint
     if (value := _VALUE.search(message)) and value[2] in _KINDS:
         return message.replace(value[0], f"{value[1]} is {_KINDS[value[2]]}"), hint
+    if _ONE_OF in message:
+        if (asked := _SET.search(message)) and "." in asked[1]:
+            outer, _, inner = asked[1].rpartition(".")
+            hint = hint or f"replace the whole: {outer}={{ {inner} = … }}"
+        return message.replace(_ONE_OF, "there is one of another kind already, and only one can be"), hint
     if _NO_WORD in message:
         return message.replace(_NO_WORD, "it is none of the words that go there"), hint
     if braces := _BRACES.search(message):
