@@ -154,6 +154,7 @@ def test_cases_set_several_values_together(tmp_path: Path) -> None:
         (BASE.replace('workload = "thesis-4ms"\n', "") + RPM, ["`workload` or a `trace`"]),
         ('metrics = ["response_ms.p98"]\n' + BASE + RPM, ["response_ms.p98", "did you mean `response_ms.p9"]),
         (BASE + RPM + "[repeats]\nseeds = [1, 1]\n", ["there twice"]),
+        (BASE + '[[axis]]\npath = "rotation_rpm"\nvalues = [4000, 4000.0]\n', ["4000.0 is there twice"]),
         (BASE + RPM + '[stop]\nmetric = "iops"\nwithin_percent = 0\n', ["stop.within_percent"]),
         (BASE + RPM + '[stop]\nmetric = "iops"\nwithin_percent = 5\n[repeats]\ncount = 1\n', ["at least 2"]),
         ("[base]\nsystem = hp-97560\n", ["is not TOML", "line 2"]),

@@ -191,12 +191,10 @@ impl Drive {
         self.take_work()
     }
 
-    /// A run ends: recalibrations that have fallen due by `now`, when the arm was free, are told, too. Otherwise they wait for the arm
-    /// to be needed.
+    /// A run ends: recalibrations that have fallen due by `now`, when the arm was free, are told, too. Otherwise they wait for the next
+    /// command.
     pub fn recalibrate_until(&mut self, now: Nanos) {
-        let Parts { mechanism, buffer, .. } = &mut self.parts;
-        let media = mechanism.present_media(&self.model);
-        mechanism.catch_up(&media, buffer, now);
+        self.parts.recalibrate_until(&self.model, now);
     }
 
     /// The rests in power conditions that came to an end since this was asked last; none before [`Drive::keep_work`].

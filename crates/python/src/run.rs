@@ -196,13 +196,22 @@ fn worth_telling(summary: &Summary) -> Result<(), Error> {
         ));
     }
     if summary.requests == 0 && summary.warmup_requests > 0 {
+        // Others may have arrived, and be under way.
+        let (said, way_out) = if summary.in_flight_cut > 0 {
+            (
+                "no request that arrived after the warm-up was complete where the run was cut",
+                ", or a later end",
+            )
+        } else {
+            ("the warm-up is longer than the load", "")
+        };
         return Err(Error::input(
             format!(
-                "the warm-up is longer than the load: all {} requests that were complete by the end of the run arrived in it",
+                "{said}: all {} that were complete by the end of the run arrived in it",
                 summary.warmup_requests
             ),
             format!(
-                "the run lasted {:.3} s of simulated time: choose a shorter warm-up",
+                "the run lasted {:.3} s of simulated time: choose a shorter warm-up{way_out}",
                 summary.simulated_s
             ),
         ));

@@ -109,7 +109,8 @@ def _list(values: Any, where: str) -> list[Any]:
     for number, value in enumerate(values):
         if isinstance(value, float) and not isfinite(value):
             raise InputError(f"{where}.{number}: {value} is not a number that a value can be")
-        if value in values[:number] and any(type(value) is type(other) for other in values[:number] if other == value):
+        # 4000 and 4000.0 are one value; 1 and true are two.
+        if any(other == value and isinstance(other, bool) == isinstance(value, bool) for other in values[:number]):
             raise InputError(f"{where}: {value} is there twice", "leave one of them out")
     return values
 

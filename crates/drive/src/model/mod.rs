@@ -14,8 +14,8 @@ use crate::mechanics::{Mechanics, Reach};
 use crate::power::{Conditions, RestTimes};
 use crate::scheduler::{Needs, Policy};
 use crate::spec::{
-    CacheSpec, DriveSpec, HeadSet, OverheadsByHistory, ReadAhead, RotationModel, Rounding, SpecError,
-    TransferModel,
+    CacheSpec, DriveSpec, HeadSet, OverheadsByHistory, ReadAhead, RecalibrationMode, RotationModel, Rounding,
+    SpecError, TransferModel,
 };
 use bursts::Bursts;
 use headstack_units::{Angle, Nanos, Op};
@@ -64,7 +64,8 @@ pub struct DriveModel {
     near_switches: [Vec<[Nanos; 2]>; 2],
     /// Several arms are at work at a time.
     pub(crate) arms_overlap: bool,
-    /// Nothing comes before a command but the commands before it: no write cache, no arm at other work, no constant time.
+    /// Nothing comes before a command but the commands before it: no write cache, no arm at other work, no recalibration of the drive's own,
+    /// no constant time.
     pub(crate) goes_straight: bool,
     /// What is left of the wait for the first sector of a command, in 2^-32.
     rotation_q32: u64,
@@ -208,6 +209,7 @@ impl DriveModel {
                 && write_back.as_ref().is_some_and(is_taken_aside),
             goes_straight: spec.arms.moving() == 1
                 && spec.fidelity.constant_ms.is_none()
+                && spec.recalibration.mode != RecalibrationMode::ByDrive
                 && write_back.is_none(),
             write_back,
             rests_after: conditions.first_after(),

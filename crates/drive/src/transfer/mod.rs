@@ -62,6 +62,14 @@ pub(crate) struct Parts {
 }
 
 impl Parts {
+    /// Recalibrations of the drive's own that have fallen due by `at`, when the arm was free, are done.
+    pub(crate) fn recalibrate_until(&mut self, model: &DriveModel, at: Nanos) {
+        if self.mechanism.recalibration_is_due(at) {
+            let media = self.mechanism.present_media(model);
+            self.mechanism.catch_up(&media, &mut self.buffer, at);
+        }
+    }
+
     /// At rest.
     pub(crate) fn new(model: &DriveModel, seed: u64) -> Self {
         Self {
@@ -459,6 +467,8 @@ fn attend<D: Driver>(model: &DriveModel, parts: &mut Parts, turn: &Turn, driver:
 fn prepare(model: &DriveModel, parts: &mut Parts, turn: &Turn) -> Turn {
     let turn = if model.arms_overlap { under_way::turn_later(parts, turn) } else { *turn };
     destage_until(model, parts, turn.at);
+    // Also before a command that finds its data in the buffer: what has fallen due does not wait until somebody needs the arm.
+    parts.recalibrate_until(model, turn.at);
     turn
 }
 

@@ -313,6 +313,28 @@ fn a_host_recalibrates_when_it_is_time() {
     assert_eq!((due(&drive, 2_499.9), due(&drive, 2_500.0)), (false, true));
 }
 
+/// A stream of reads that are all served from what is being read ahead never asks for the arm; a recalibration does not wait for that.
+#[test]
+fn a_recalibration_is_not_put_off_by_reads_from_the_buffer() {
+    let cache = "cache = { segments = 2, segment_kib = 500.0, read_ahead = \"aggressive\" }";
+    let own = "recalibration = { mode = \"by-drive\", interval_s = 1.0, duration_ms = 500.0 }";
+    let mut drive = drive(&format!("{FAST_BUS}\n{cache}\n{own}"));
+    let (mut now, mut waits) = (Nanos::ZERO, Vec::new());
+    for lba in 0.. {
+        let outcome = serve(&mut drive, now, command(lba, Op::Read, lba, 1));
+        if outcome.finish - now > ms(50.0) {
+            waits.push((now.as_ms(), outcome.finish.as_ms()));
+        }
+        now = outcome.finish;
+        if now > ms(1_900.0) {
+            break;
+        }
+    }
+    let [(asked, answered)] = waits.as_slice() else { panic!("{waits:?}") };
+    // Due at 1 s, for half a second and the way back to the sector.
+    assert!((990.0..1_010.0).contains(asked) && (1_500.0..1_520.0).contains(answered), "{waits:?}");
+}
+
 #[test]
 fn a_spindle_that_drifts_turns_at_another_speed_each_second() {
     let mut drive = drive(&format!("{FAST_BUS}\nspindle = {{ drift_ppm = 500.0, drift_interval_s = 1.0 }}"));

@@ -584,21 +584,36 @@ fn a_run_that_is_cut_and_one_that_counts_from_there_add_up() {
 }
 
 /// A read that continues the one before it waits while that one is on the bus, and what it wants is being read ahead: where the run
-/// is cut in between, no path takes that for its work.
+/// is cut in between, no path takes that for its work. Nor does a recalibration that falls due while reads are served from the buffer
+/// come and go with the instant of the cut.
 #[test]
 fn what_waits_where_a_run_is_cut_has_no_work_on_any_path() {
-    for name in ["barracuda-es-750", "cheetah-9lp", "nearline-18tb", "hp-c2247a"] {
-        let system = load(name, &ONE_AT_A_TIME);
-        let requests: Vec<Request> =
-            (0..6).map(|i| Request::new(Nanos(i), Op::Read, Lba(1_000 + 64 * i), 64)).collect();
-        let (kept, _) = go(&system, &requests, &RunOptions::default());
-        for row in &kept.rows {
-            for before in [0, 1, 100, 1_000, 3_000, 10_000, 100_000, 400_000, 1_000_000] {
-                let until = Some(row.finish.saturating_sub(Nanos(before)));
-                let options = RunOptions { until, ..RunOptions::default() };
+    let none = ("recalibration.mode", "\"none\"");
+    let soon = ("recalibration", "{mode=\"by-drive\", interval_s=0.03, duration_ms=9}");
+    for name in ["barracuda-es-750", "cheetah-9lp", "nearline-18tb", "hp-c2247a", "hp-97560"] {
+        for recalibration in [none, soon] {
+            let system = load(name, &[ONE_AT_A_TIME[0], recalibration]);
+            let requests: Vec<Request> =
+                (0..30).map(|i| Request::new(Nanos(i), Op::Read, Lba(1_000 + 32 * i), 32)).collect();
+            let (kept, _) = go(&system, &requests, &RunOptions::default());
+            let mut cuts: Vec<Nanos> = kept
+                .rows
+                .iter()
+                .flat_map(|row| {
+                    [0, 1, 1_000, 3_000, 100_000, 400_000, 3_000_000]
+                        .map(|before| row.finish.saturating_sub(Nanos(before)))
+                })
+                .collect();
+            cuts.sort_unstable();
+            let mut worked_s = 0.0;
+            for until in cuts {
+                let options = RunOptions { until: Some(until), ..RunOptions::default() };
                 let (_, fast) = go(&system, &requests, &options);
                 let (_, events) = go(&system, &requests, &RunOptions { event_path: true, ..options });
-                assert_eq!(fast, events, "{name}, {before} ns before {}", row.finish);
+                assert_eq!(fast, events, "{name}, cut at {until}");
+                let worked = fast.drives[0].utilisation * until.as_s();
+                assert!(worked > worked_s - 1e-9, "{name}, cut at {until}: {worked} s, {worked_s} before");
+                worked_s = worked;
             }
         }
     }

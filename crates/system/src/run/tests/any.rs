@@ -39,7 +39,13 @@ const CHOICES: [(&str, &[&str]); 25] = [
     ("drive.*.buffer.burst_kib", &["2", "8"]),
     ("drive.*.buffer.takes_next_write", &["true"]),
     ("drive.*.spindle.drift_ppm", &["120"]),
-    ("drive.*.recalibration", &["{mode=\"by-drive\", interval_s=2, duration_ms=30}"]),
+    (
+        "drive.*.recalibration",
+        &[
+            "{mode=\"by-drive\", interval_s=2, duration_ms=30}",
+            "{mode=\"by-drive\", interval_s=0.05, duration_ms=20}",
+        ],
+    ),
     ("drive.*.soft_errors", &["{read_probability=0.05, write_probability=0.1, mean_revolutions=1.5}"]),
     ("drive.*.physical_sector_bytes", &["4096"]),
     (
