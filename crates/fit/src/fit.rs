@@ -23,6 +23,8 @@ use std::sync::Arc;
 
 /// A round that gains less than this share of the objective is the last one.
 pub(crate) const LEAST_SHARE_OF_A_ROUND: f64 = 0.005;
+/// What is not kept is told from such a loss on.
+const LEAST_TOLD_SHARE: f64 = 0.02;
 /// Another start must lead to an objective that is smaller by this share.
 const LEAST_SHARE_OF_A_START: f64 = 0.01;
 
@@ -74,8 +76,10 @@ impl<'a> PartFit<'a> {
             part.table.parameters().filter(|it| !curves.contains(&it.path())).collect();
         let pruned = prune(&part.evaluator, part.point, &part.before, &alone)?;
         table = part.table;
+        let found_ms = pruned.ms();
         part.point = keep_what_is_identifiable(&part.evaluator, pruned, &part.before, &mut table)?;
         part.table = table;
+        part.note_what_went_back(found_ms, options, monitor);
         if options.guard {
             part.guard(&Guard { original, train, options, monitor, journal })?;
         }
@@ -105,6 +109,17 @@ impl<'a> PartFit<'a> {
         self.table.restore_curves(&self.point.values);
         self.refuted = refuted;
         Ok(())
+    }
+
+    /// Says so if much of what the search found is not kept: it would otherwise seem to have come to nothing.
+    fn note_what_went_back(&self, found_ms: f64, options: &Options, monitor: &Monitor) {
+        let kept_ms = self.point.ms();
+        if kept_ms > (1.0 + LEAST_TOLD_SHARE) * found_ms {
+            monitor.note(format!(
+                "taken back, since the training requests do not tell it from other values: {} {found_ms:.4} to {kept_ms:.4} ms",
+                options.objective.words()
+            ));
+        }
     }
 
     fn search(
