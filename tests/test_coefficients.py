@@ -117,7 +117,7 @@ def test_slow_drives_are_told_with_digits_and_constants_with_form_and_unit() -> 
     """A form was said to promise 2 IOPS where a drive does 1, and a constant was called `read bytes per s`."""
     told = run_cli("coefficients", "hp-97560").out
     assert re.search(r"mClock, reads +\d\d\.\d\d IOPS", told)
-    assert re.search(r"disk-head time, writes +\d\d\.\d\d ms of positioning", told)
+    assert re.search(r"disk-head time, writes: positioning +\d\d\.\d\d ms", told)
     assert "bytes per s" not in told
     sentences = " ".join(told.split())
     for promised, done, percent in re.findall(r"promises ([\d.,]+) IOPS .*? does ([\d.,]+) \(([+-]\d+) %\)", sentences):

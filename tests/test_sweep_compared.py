@@ -125,7 +125,9 @@ def test_a_point_that_does_not_keep_up_wins_nothing(tmp_path: Path) -> None:
     text += GAP.replace("20.0, 40.0", "4.0, 20.0")
     found = headstack.sweep(written(tmp_path, text.replace("300", "1_000")), tmp_path / "out").compare()
     assert found.left_behind == {0}
-    assert found.answer().endswith("1 of 4 points does not keep up with its load, and is left out.")
+    assert found.answer().endswith(
+        "1 of 4 points does not keep up with its load, and is none of these, nor on a front."
+    )
     # Nor is it on a front: the fewest watts bought nothing.
     assert found.fronts
     assert all(point.point.number != 0 for front in found.fronts for point in front.points)

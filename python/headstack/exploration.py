@@ -20,7 +20,7 @@ from headstack.sweeping import cells, definition, reading, run_definition
 from headstack.sweeping.metrics import USD
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from headstack.results.comparisons import Candidate, ExplorationSummary
     from headstack.sweeping.result import PointResult, Sweep
@@ -29,6 +29,7 @@ SCHEMA_VERSION = 1
 METRICS = (P99, "response_ms.mean", WATTS, USD, "iops")
 _KEYS = ("summary", "drives", "arrays", "schedulers", "usd", "p99_ms")
 _KNOWN_BY = {USD: "price", WATTS: "watts"}
+MEAN = "response_ms.mean"
 _TIED = {USD: "cost the same", WATTS: "draw as few watts"}
 _DEFAULT_ARRAYS = ({"drives": 1},)
 
@@ -97,6 +98,26 @@ def _weighed(done: Sweep, needed: float | None, threads: int | None) -> Explorat
     return Exploration(comparison, needed, rebuild_hours(comparison.points, threads))
 
 
+def _alike(points: Sequence[PointResult], one: PointResult, metric: str) -> list[PointResult]:
+    """The points that a table shows with the same figure as `one`."""
+    return [point for point in points if cells.figure(_cost(point, metric)) == cells.figure(_cost(one, metric))]
+
+
+def _among_ties(alike: Sequence[PointResult], one: PointResult, tied: str) -> str:
+    """What place a point has among those that cost as much: the quickest of them, or one of several."""
+    if len(alike) == 1:
+        return ""
+    as_quick = len(_alike(alike, one, P99))
+    if as_quick == 1:
+        return f", the quickest of {len(alike)} that {tied}"
+    of = "" if as_quick == len(alike) else f" of {len(alike)}"
+    return (
+        f", one of the {as_quick} quickest{of} that {tied}"
+        if of
+        else f", one of {as_quick} that {tied} and are as quick"
+    )
+
+
 @dataclass(frozen=True)
 class Exploration:
     """What candidates come to under a trace."""
@@ -134,18 +155,19 @@ class Exploration:
         if measure is None:
             quickest = min(holding, key=lambda point: _cost(point, P99))
             return f"{first} The quickest of them is {quickest.label}: {self._words(quickest)}."
-        least = min(holding, key=lambda point: (_cost(point, measure), _cost(point, P99)))
-        quickest = min(holding, key=lambda point: (_cost(point, P99), _cost(point, measure)))
+        least = min(holding, key=lambda point: (_cost(point, measure), _cost(point, P99), _cost(point, MEAN)))
+        quickest = min(holding, key=lambda point: (_cost(point, P99), _cost(point, measure), _cost(point, MEAN)))
         # Nobody knows whether one without a price is cheaper.
         known_of = (
             "them" if all(point.estimate(measure) for point in holding) else f"those of known {_KNOWN_BY[measure]}"
         )
-        alike = sum(cells.figure(_cost(point, measure)) == cells.figure(_cost(least, measure)) for point in holding)
-        tied = "" if alike == 1 else f", the quickest of {alike} that {_TIED[measure]}"
+        tied = _among_ties(_alike(holding, least, measure), least, _TIED[measure])
         second = f"The {words[measure]} of {known_of} is {least.label}{tied}: {self._words(least)}."
-        if quickest is least:
+        as_quick = _alike(holding, quickest, P99)
+        if least in as_quick:
             return f"{first} {second} None of them is quicker."
-        return f"{first} {second} The quickest is {quickest.label}: {self._words(quickest)}."
+        also = "" if len(as_quick) == 1 else f", one of {len(as_quick)} with that p99"
+        return f"{first} {second} The quickest is {quickest.label}{also}: {self._words(quickest)}."
 
     def _words(self, point: PointResult) -> str:
         costs = [(P99, "p99 {} ms"), (WATTS, "{} W"), (USD, "{} USD")]

@@ -8,13 +8,14 @@ from cyclopts import Parameter
 
 from headstack.cli import offered, output
 from headstack.cli.options import RUN, Json, Overrides, Scheduler, model_overrides
-from headstack.shown import Part, Shown, shown
+from headstack.shown import Part, Shown, shown, signed
 
 if TYPE_CHECKING:
     from headstack.device_costs import Coefficients, Form
 
 
 _UNITS = {"iops": "IOPS", "bytes_per_s": "bytes/s", "ms": "ms", "mb_per_s": "MB/s"}
+_OF = {"iops": "requests", "bytes_per_s": "bytes", "ms": "positioning", "mb_per_s": "bytes"}
 
 
 def coefficients(
@@ -59,18 +60,18 @@ def _show(found: Coefficients) -> None:
 
 
 def _constant(form: Form, name: str, value: float) -> tuple[str, Shown]:
-    """A constant with its form, as `read_iops` of mClock is `mClock, reads` in IOPS."""
+    """A constant with its form and what it is of: `read_iops` of mClock is `mClock, reads: requests`."""
     op, _, key = name.partition("_")
     unit = _UNITS[key]
     # A hundredth of a byte is no figure.
     text = output.number(round(value) if abs(value) >= 1000 else value)
-    return f"{form.name}, {op}s", shown(f"{text} {unit}{' of positioning' if unit == 'ms' else ''}", value, unit)
+    return f"{form.name}, {op}s: {_OF[key]}", shown(f"{text} {unit}", value, unit)
 
 
 def _by_depth(form: Form) -> list[Shown]:
     return [
         Shown(
-            f"{error.percent:+,.0f} ({error.size_kib} KiB {error.op}s)",
+            f"{signed(error.percent, 0)} ({error.size_kib} KiB {error.op}s)",
             Part("", error.percent, "%"),
             Part("of", f"{error.op}s"),
             Part("size", error.size_kib, "KiB"),

@@ -164,7 +164,7 @@ class SweepComparison:
         if behind:
             do, its, are = ("does", "its", "is") if behind == 1 else ("do", "their", "are")
             sentences.append(
-                f"{behind} of {len(self.points)} points {do} not keep up with {its} load, and {are} left out."
+                f"{behind} of {len(self.points)} points {do} not keep up with {its} load, and {are} none of these, nor on a front."
             )
         return " ".join(filter(None, sentences))
 
