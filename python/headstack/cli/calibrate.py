@@ -66,7 +66,7 @@ def calibrate(
         Objective,
         Parameter(
             group=RUN,
-            help="What is made small: the mean or root mean square error per request; the mean error with the mean distance of "
+            help="What is minimised: the mean or root mean square error per request; the mean error with the mean distance of "
             "the distributions, of reads and of writes (`balanced_ms`); or the demerit.",
         ),
     ] = OBJECTIVE,
@@ -90,7 +90,7 @@ def calibrate(
         Path | None,
         Parameter(
             group=OUTPUT,
-            help="Keep what was tried in this file, and go on from what it holds: the result is that of one go.",
+            help="Keep what was tried in this file, and go on from what it holds: the result is that of an uninterrupted run.",
         ),
     ] = None,
     json: Json = False,

@@ -37,7 +37,7 @@ def compare(
         Parameter(
             group=RUN,
             help="Exit with 1 if this holds of any of the others: a change `p99 > +5%`, `mean > +0.5ms`, or a value "
-            "`p99 > 20ms`. What is itself in percent changes in points: `demerit > +0.5%` holds from 2.0 to 2.6 %. Of a sweep, values are "
+            "`p99 > 20ms`. A value that is itself a percentage changes in points: `demerit > +0.5%` holds from 2.0 to 2.6 %. Of a sweep, values are "
             "asked of every point. Repeatable.",
         ),
     ] = (),

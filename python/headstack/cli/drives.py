@@ -62,7 +62,7 @@ def show(
     toml: Annotated[bool, Parameter(help="Print the drive file instead.")] = False,
     json: Json = False,
 ) -> int:
-    """Tell everything about a drive: a library name, or the path of a drive file."""
+    """Show everything about a drive: a library name, or the path of a drive file."""
     from headstack import Drive, InputError
     from headstack.checks import memory_sentences, physics_sentences, renamed_sentences
 

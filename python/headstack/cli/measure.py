@@ -90,7 +90,8 @@ def measure(
     set_: Overrides = (),
     seed: Annotated[int | None, Parameter(group=NOISE, help="Seed of everything random in a simulated device.")] = None,
     noise_percent: Annotated[
-        float | None, Parameter(group=NOISE, help="Times are misread, evenly by up to so much of them.")
+        float | None,
+        Parameter(group=NOISE, help="Every time is misread by up to this share of it, evenly distributed."),
     ] = None,
     outlier_percent: Annotated[float | None, Parameter(group=NOISE, help="So many completions are seen late.")] = None,
     outlier_ms: Annotated[
@@ -316,7 +317,7 @@ def _option(name: str) -> str:
 def _announcement(device: str, planned: list[PlannedProbe]) -> str:
     total = sum(each["expected_s"] for each in planned)
     parts = ", ".join(f"{each['probe']} {duration(each['expected_s'])}" for each in planned)
-    return f"measuring {device}: {about(total)}{_clock(device)} ({parts})"
+    return f"measuring {device.rstrip(':')}: {about(total)}{_clock(device)} ({parts})"
 
 
 def _is_simulated(device: str) -> bool:

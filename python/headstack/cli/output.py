@@ -120,7 +120,8 @@ def usage_problem(problem: CycloptsError, arguments: list[str]) -> tuple[str, st
     message = _in_our_words(problem, arguments)
     verb = [word for word in arguments[:2] if word.replace("-", "").isalpha() and not word.startswith("-")]
     chain = list(problem.command_chain or ()) or verb[:0]
-    hint = f"`headstack {' '.join([*chain, '--help'])}` lists the options"
+    listed = "options" if chain else "verbs"
+    hint = f"`headstack {' '.join([*chain, '--help'])}` lists the {listed}"
     if chain[:1] == ["trace"] and re.search("takes no (more )?argument", message):
         hint = f"`headstack trace join` makes one of several traces; {hint}"
     return message.rstrip(".").replace('"', "`"), hint

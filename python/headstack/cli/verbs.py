@@ -131,7 +131,7 @@ ABOUT = "A laboratory for disk drives: describe, simulate, validate, explore."
 OF_A_CHECKOUT = "Files in examples/ and drives/ come with the source of headstack; other files are your own."
 STAND_IN = "A simulated drive stands in for a real one here, whose times `headstack trace capture` and `headstack measure` record."
 OTHER_FORMS = (
-    "Besides --json: --csv prints the tables for other programs (an empty line parts them; sentences go to stderr), "
+    "Besides --json: --csv prints the tables for other programs (an empty line separates them; sentences go to stderr), "
     "--plain in ASCII, with no line wrapped."
 )
 EVERY_VERB = "Every verb but completion takes --json, --csv and --plain (ASCII, no line is wrapped)."
