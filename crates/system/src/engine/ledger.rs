@@ -479,7 +479,9 @@ impl UnitBook {
     pub(crate) fn rest_until(&mut self, drive: &mut Drive, end: Nanos) {
         drive.take_work().for_each(drop);
         let rests: Vec<Rest> = drive.take_rests().filter(|rest| rest.since < end).collect();
-        rests.into_iter().for_each(|rest| self.note_rest(drive.model(), rest, end));
+        for rest in rests {
+            self.note_rest(drive.model(), rest, end);
+        }
     }
 
     /// Of background work no more counts than was done by `end`.

@@ -349,7 +349,9 @@ impl Account<'_> {
         self.unit.cut_command((op, outcome), spans, rests, (drive.model(), until));
         let mut in_hand = BusInHand::default();
         in_hand.add(outcome);
-        holds.iter().for_each(|&hold| in_hand.hold(hold, until));
+        for &hold in holds {
+            in_hand.hold(hold, until);
+        }
         self.bus.cut(in_hand);
     }
 }

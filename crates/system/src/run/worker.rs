@@ -257,7 +257,9 @@ impl Worker {
             let Observed { op, outcome, worked, rests, holds } = observed;
             self.unit.cut_command((op, &outcome), worked, rests, (self.drive.model(), end));
             in_hand.add(&outcome);
-            holds.iter().for_each(|&hold| in_hand.hold(hold, end));
+            for hold in holds {
+                in_hand.hold(hold, end);
+            }
         }
         self.bus.cut(in_hand);
         if is_cut {
