@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from headstack.results.designs import CoefficientsSummary
+    from headstack.results.runs import RunSummary
     from headstack.run import Overrides
 
 Op = Literal["read", "write"]
@@ -247,7 +248,7 @@ class _Bench:
         cut = {"warmup_requests": STREAM_WARMUP}
         return self._summary(self.cached, op, stream, STREAMED + STREAM_WARMUP, cut)["iops"]
 
-    def _summary(self, system: _core.System, op: Op, stream: str, requests: int, cut: dict[str, Any]) -> dict[str, Any]:
+    def _summary(self, system: _core.System, op: Op, stream: str, requests: int, cut: dict[str, Any]) -> RunSummary:
         text = (
             f"requests = {requests}\n[[stream]]\nthink.constant_ms = 0\n"
             f"read_fraction = {1.0 if op == 'read' else 0.0}\n{stream}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import polars as pl
 
@@ -95,7 +95,7 @@ def _distribution(validation: Validation, frame: pl.DataFrame) -> list[Section]:
             [
                 name,
                 number(len(part)),
-                signed(part["error_ms"].median()),
+                signed(cast("float", part["error_ms"].median())),
                 *(_percent(_share(size <= limit)) for limit in (0.1, 0.5)),
                 _percent(within_1_ms),
                 _percent(_share(part["revolutions_off"] < 0)),
