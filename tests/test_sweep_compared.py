@@ -12,7 +12,7 @@ import headstack
 from conftest import ROOT, refused
 from conftest import headstack as run_cli
 from headstack.errors import InputError
-from headstack.report.sweep import sweep_page
+from headstack.report.sweep import effects, sweep_page
 from headstack.sweeping import pareto, repeats
 from headstack.sweeping.result import PointResult
 from sweeps import BASE, GAP, RPM, written
@@ -137,6 +137,12 @@ def test_a_point_that_does_not_keep_up_wins_nothing(tmp_path: Path) -> None:
     tiles = {number.label: number.detail for number in sweep_page(found).numbers}
     assert all(label.endswith(", heaviest load") for label in tiles)
     assert not any("rotation_rpm 1000" in detail for detail in tiles.values())
+    # And the medians of its page are of those that keep up.
+    by_speed = next(section for section in effects(found) if "rotation_rpm" in section.title)
+    assert by_speed.text.endswith("points that do not keep up left out.")
+    medians = by_speed.chart.layers[1].data
+    # At 1000 rpm under the heavier load there is none.
+    assert len(medians) == len(found.points) - 1
 
 
 def test_what_costs_the_same_is_not_called_chance(swept: Path) -> None:

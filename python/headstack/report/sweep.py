@@ -261,7 +261,8 @@ def _effect_words(comparison: SweepComparison, axis: Axis, noun: str) -> str:
     spread = f": they differ in {' and '.join(rest)}" if rest else ""
     loads = any(other.is_load for other in comparison.sweep.definition.axes if other is not axis)
     median = "a line joins the medians" if axis.is_numeric else "a stroke is the median"
-    return f"A dot for each {noun}{spread}; {median}{' under each load' if loads else ''}."
+    kept = f", {noun}s that do not keep up left out" if comparison.left_behind else ""
+    return f"A dot for each {noun}{spread}; {median}{' under each load' if loads else ''}{kept}."
 
 
 def _effect(comparison: SweepComparison, axis: Axis, metric: str, head: str) -> Chart | None:
@@ -274,7 +275,8 @@ def _effect(comparison: SweepComparison, axis: Axis, metric: str, head: str) -> 
     loads = [other.name for other in comparison.sweep.definition.axes if other.is_load and other is not axis]
     frame = pl.DataFrame(
         [{"x": point.values[axis.name] if is_real else str(point.values[axis.name]), "value": value, "point": point.label,
-          "load": cells.label({name: point.values[name] for name in loads})}
+          "load": cells.label({name: point.values[name] for name in loads}),
+          "keeps_up": point.point.number not in comparison.left_behind}
          for point, value in known],
         schema_overrides={"x": pl.Float64} if is_real else {"x": pl.String},
     )  # fmt: skip
@@ -298,7 +300,8 @@ def _effect(comparison: SweepComparison, axis: Axis, metric: str, head: str) -> 
 
 
 def _medians(frame: pl.DataFrame) -> Chart:
-    return Chart(frame.group_by("x", "load", maintain_order=True).agg(pl.col("value").median()))
+    kept = frame.filter("keeps_up")
+    return Chart(kept.group_by("x", "load", maintain_order=True).agg(pl.col("value").median()))
 
 
 def _strokes(medians: Chart, orient: str) -> Chart:
