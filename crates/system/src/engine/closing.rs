@@ -67,6 +67,7 @@ impl Engine {
         self.background.extend(works.into_iter().filter(|row| row.work.start < end));
         self.cut_buses(books, in_hand, end);
     }
+
     /// A command is complete that was in hand at `end`: the bus it went over, and what it held that for.
     fn cut_command(&mut self, now: Nanos, sub: usize, end: Nanos) -> (usize, Outcome) {
         let SubRequest { op, unit: index, outcome, .. } = self.subs[sub];
@@ -89,7 +90,7 @@ impl Engine {
     fn cut_buses(&mut self, books: Vec<BusBook>, in_hand: Vec<BusInHand>, end: Nanos) {
         let now = self.now.max(end);
         for ((later, mut book), mut in_hand) in self.ledger.buses.iter_mut().zip(books).zip(in_hand) {
-            in_hand.hold_after(later.used(now).held_ns - book.used(end).held_ns);
+            in_hand.hold_after(later.used(now).held_ns.saturating_sub(book.used(end).held_ns));
             book.cut(in_hand);
             *later = book;
         }
