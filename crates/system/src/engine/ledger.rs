@@ -470,8 +470,13 @@ impl UnitBook {
         // Beside the last command there may have been other work, which the drive tells when it is through with that.
         let now = end.max(drive.completed());
         self.work_by(drive.tell_own_work(now, works), end);
-        let told = works.split_off(known);
-        works.extend(told.into_iter().filter(|work| now == end || work.start < end));
+        if now > end {
+            let mut number = 0;
+            works.retain(|work| {
+                number += 1;
+                number <= known || work.start < end
+            });
+        }
         works[known..].iter().for_each(|work| self.work_in_background(work));
     }
 
