@@ -116,7 +116,7 @@ def test_bad_input_is_refused() -> None:
 def test_slow_drives_are_told_with_digits_and_constants_with_form_and_unit() -> None:
     """A form was said to promise 2 IOPS where a drive does 1, and a constant was called `read bytes per s`."""
     told = run_cli("coefficients", "hp-97560").out
-    assert re.search(r"mClock, reads +\d\d\.\d\d IOPS", told)
+    assert re.search(r"mClock, reads: requests +\d\d\.\d\d IOPS", told)
     assert re.search(r"disk-head time, writes: positioning +\d\d\.\d\d ms", told)
     assert "bytes per s" not in told
     sentences = " ".join(told.split())

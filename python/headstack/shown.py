@@ -141,7 +141,7 @@ def with_minus(text: str) -> str:
     A hyphen stays one in names, in dates and in what is quoted to be typed. Where the sign is not known, and in what
     programs read, it is a hyphen again or never was anything else.
     """
-    return _MINUS.sub(lambda found: found[1] or "\N{MINUS SIGN}", text)
+    return _MINUS.sub(lambda found: found[1] or "\u2212", text)
 
 
 def made_by(summary: Mapping[str, Any]) -> Shown:

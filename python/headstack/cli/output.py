@@ -95,10 +95,8 @@ def _broken(message: str) -> str:
         return message
     screen = layout.Screen(columns, sys.stderr.encoding or "utf-8")
     # What is to be typed stays in one piece, which can be copied.
-    kept = re.sub(r"`[^`\n]+`", lambda quoted: quoted[0].replace(" ", "\N{NO-BREAK SPACE}"), message)
-    return "\n".join(part for line in kept.split("\n") for part in layout.wrapped(line, screen)).replace(
-        "\N{NO-BREAK SPACE}", " "
-    )
+    kept = re.sub(r"`[^`\n]+`", lambda quoted: quoted[0].replace(" ", "\u00a0"), message)
+    return "\n".join(part for line in kept.split("\n") for part in layout.wrapped(line, screen)).replace("\u00a0", " ")
 
 
 def _harmless(message: str) -> str:
