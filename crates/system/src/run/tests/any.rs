@@ -235,7 +235,10 @@ fn check_sums(system: &System, requests: &[Request], kept: &Keep, summary: &Summ
 fn check_parts(system: &Arc<System>, requests: &[Request], whole: &Summary, options: &RunOptions) {
     let begin = requests[requests.len() / 2].arrival;
     let first = requests.partition_point(|request| request.arrival < begin);
-    if first == 0 {
+    // What a drive that puts its choice off turns to hangs on what comes after the cut.
+    let puts_off =
+        system.config().drives.iter().any(|drive| drive.spec.controller.scheduler.starts_with("ncq"));
+    if first == 0 || puts_off {
         return;
     }
     let part = |options: RunOptions| go(system, source(requests), &options).1;
