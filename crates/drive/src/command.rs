@@ -74,12 +74,7 @@ impl Phases {
     /// The same for who looks at no more than the first `total` of it: what comes last is left out first.
     #[must_use]
     pub fn up_to(&self, total: Nanos) -> Self {
-        let mut left = total;
-        let mut take = |phase: Nanos| {
-            let taken = phase.min(left);
-            left = left - taken;
-            taken
-        };
+        let mut take = taking(total);
         // In the order in which they mostly come.
         Self {
             queue: take(self.queue),
@@ -98,6 +93,16 @@ impl Phases {
     }
 }
 
+/// Takes one time after the other, until they come to `total`.
+fn taking(total: Nanos) -> impl FnMut(Nanos) -> Nanos {
+    let mut left = total;
+    move |time| {
+        let taken = time.min(left);
+        left = left - taken;
+        taken
+    }
+}
+
 /// Gross work done for a command; may overlap, and does not add up to the response.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Busy {
@@ -109,6 +114,20 @@ pub struct Busy {
     pub transfer: Nanos,
     /// The bus was held, from arbitration to release, over all transfers.
     pub bus: Nanos,
+}
+
+impl Busy {
+    /// What of the mechanism's work is done in its first `total`, in the order in which it mostly comes.
+    #[must_use]
+    pub fn up_to(&self, total: Nanos) -> Self {
+        let mut take = taking(total);
+        Self {
+            seek: take(self.seek),
+            rotation: take(self.rotation),
+            transfer: take(self.transfer),
+            bus: Nanos::ZERO,
+        }
+    }
 }
 
 impl Add for Busy {

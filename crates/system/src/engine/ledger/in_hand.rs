@@ -15,18 +15,7 @@ pub(super) fn work_by(outcome: &Outcome, end: Nanos) -> Busy {
 
 /// Work that began at `start`, as far as it was done by `end`.
 pub(super) fn begun_by(busy: &Busy, start: Nanos, end: Nanos) -> Busy {
-    let mut left = end.saturating_sub(start);
-    let mut take = |time: Nanos| {
-        let taken = time.min(left);
-        left = left - taken;
-        taken
-    };
-    Busy {
-        seek: take(busy.seek),
-        rotation: take(busy.rotation),
-        transfer: take(busy.transfer),
-        bus: Nanos::ZERO,
-    }
+    busy.up_to(end.saturating_sub(start))
 }
 
 /// What commands that are in hand at the end of a run hold a bus for.
