@@ -303,6 +303,7 @@ fn writes_of_two_sizes_hold_no_reads_up() {
     let responses: Vec<f64> =
         reads.map(|read| (read.outcome.finish - read.outcome.submitted).as_ms()).collect();
     let longest = responses.iter().copied().fold(0.0, f64::max);
+    // 200 ms here, 296 over two minutes of such a load; starved they wait for seconds.
     assert!(responses.len() > 150 && longest < 300.0, "{} reads, {longest} ms", responses.len());
 }
 
