@@ -243,7 +243,7 @@ def test_points_may_be_said() -> None:
     assert _words(share) == "goes from 2.17 to 2.192 % (+0.022 points)"
     assert cells("relative demerit", share)[4:6] == ("+0.022 points", "–")
     told = " ".join(run_cli("compare", "--help").out.replace("│", " ").split())
-    assert "itself in percent changes in points" in told
+    assert "itself a percentage changes in points" in told
 
 
 def test_a_unit_that_does_not_fit_is_refused() -> None:

@@ -140,7 +140,9 @@ def test_a_point_that_does_not_keep_up_wins_nothing(tmp_path: Path) -> None:
     # And the medians of its page are of those that keep up.
     by_speed = next(section for section in effects(found) if "rotation_rpm" in section.title)
     assert by_speed.text.endswith("points that do not keep up left out.")
+    assert by_speed.chart is not None
     medians = by_speed.chart.layers[1].data
+    assert medians is not None
     # At 1000 rpm under the heavier load there is none.
     assert len(medians) == len(found.points) - 1
 
