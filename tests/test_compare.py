@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import re
 from random import Random
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -85,9 +87,52 @@ def test_intervals_of_nothing_hold_zero(memory: float, monkeypatch: pytest.Monke
 
     held = 0
     for number in range(12):
-        low, high = resampling.intervals(sample(), sample(), paired=False, seed=number)["mean"]
+        low, high = resampling.intervals(sample(), sample(), paired=False, seed=number).intervals["mean"]
         held += low <= 0 <= high
     assert held >= 9
+
+
+@pytest.mark.parametrize("paired", [False, True])
+def test_intervals_of_busy_queues_hold_zero(paired: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A queue at 84 % load remembers some 300 requests, and a block has 47: of these intervals 54 in 100 held zero, paired 41."""
+    monkeypatch.setattr(resampling, "DRAWS", 120)
+    random = Random(5)
+
+    def waits(services: list[float]) -> pl.Series:
+        wait, times = 0.0, []
+        for service in services:
+            times.append(wait + service)
+            wait = max(wait + service - random.expovariate(0.84), 0.0)
+        return pl.Series(times[2000:])
+
+    held = dict.fromkeys(("mean", "p50", "p90"), 0)
+    told = dict.fromkeys(held, 0)
+    for number in range(60):
+        one, other = ([random.expovariate(1.0) for _ in range(5000)] for _ in range(2))
+        # Paired: each request has its own service in both, and what comes between is chance.
+        found = resampling.intervals(waits(one), waits(one if paired else other), paired=paired, seed=number).intervals
+        for name in held.keys() & found.keys():
+            low, high = found[name]
+            told[name] += 1
+            held[name] += low <= 0 <= high
+    assert all(count >= 48 for count in told.values())
+    assert all(held[name] >= 0.8 * told[name] for name in held), (held, told)
+
+
+def test_what_requests_do_not_tell_has_no_interval() -> None:
+    random = Random(3)
+    level, times = 0.0, []
+    for _ in range(3000):
+        level += random.gauss(0, 1)
+        times.append(1000 + level)
+    steps = pl.Series(times)
+    even = pl.Series([random.expovariate(1.0) for _ in range(3000)])
+    found = resampling.intervals(steps, even, paired=False)
+    assert "depend on each other" in found.unknown["mean"]
+    found = resampling.intervals(even, even, paired=False)
+    assert found.unknown == {"p999": "fewer than 10 requests lie beyond it"}
+    assert list(found.intervals) == ["mean", "p50", "p90", "p99"]
+    assert resampling.intervals(even[:200], even[:200], paired=True).intervals == {}
 
 
 def chosen(files: list[Path], **options: Any) -> int | None:
@@ -146,10 +191,10 @@ def test_options_of_requests_are_refused_where_there_are_none(runs: Path) -> Non
 def test_an_interval_finds_a_change_that_is_there() -> None:
     random = Random(3)
     times = pl.Series([random.expovariate(0.1) for _ in range(3000)])
-    found = resampling.intervals(times, times * 1.1, paired=True)
+    found = resampling.intervals(times, times * 1.1, paired=True).intervals
     assert found["mean"][0] > 0
     assert found["p99"][0] > 0
-    assert resampling.intervals(times[:20], times[:20], paired=True) == {}
+    assert resampling.intervals(times[:20], times[:20], paired=True).intervals == {}
 
 
 def draw_by_draw(first: list[float], second: list[float], paired: bool, seed: int) -> dict[str, tuple[float, float]]:
@@ -167,17 +212,59 @@ def draw_by_draw(first: list[float], second: list[float], paired: bool, seed: in
         steps = [min(math.floor(math.log(ms / low, factor)), resampling.BINS - 1) for ms in at]
         return [sum(sample) / len(sample), *(low * factor ** (step + 0.5) for step in steps)]
 
-    changes = []
+    def influence(times: list[float]) -> list[list[float]]:
+        """Of each value, how far each block is from the sample: its sum, or its number of requests up to a quantile."""
+        members = [[] for _ in range(resampling.BLOCKS)]
+        for place, ms in enumerate(times):
+            members[place * resampling.BLOCKS // len(times)].append(ms)
+        found = [[sum(block) - sum(times) / len(times) * len(block) for block in members]]
+        for middle in drawn(times, list(range(resampling.BLOCKS)))[1:]:
+            last = middle * factor**0.5
+            up_to = sum(ms < last for ms in times) / len(times)
+            found.append([up_to * len(block) - sum(ms < last for ms in block) for block in members])
+        return found
+
+    def stretch(values: list[float]) -> float:
+        off = [value - sum(values) / len(values) for value in values]
+        seen = sum(one * two for one, two in itertools.pairwise(off)) / sum(one * one for one in off)
+        correlation = max(seen + (1 + 3 * seen) / len(off), 0)
+        worth = len(off) * (1 - correlation) / (1 + correlation)
+        return (len(off) / worth) ** 0.5 * t975(worth - 1) / t975(len(off) - 1)
+
+    befores, afters = [], []
     for _ in range(resampling.DRAWS):
         before = random.choices(range(resampling.BLOCKS), k=resampling.BLOCKS)
         after = before if paired else random.choices(range(resampling.BLOCKS), k=resampling.BLOCKS)
-        changes.append([two - one for one, two in zip(drawn(first, before), drawn(second, after), strict=True)])
+        befores.append(drawn(first, before))
+        afters.append(drawn(second, after))
     found = {}
-    for name, values in zip(("mean", *resampling.QUANTILES), zip(*changes, strict=True), strict=True):
-        ordered = sorted(values)
+    wholes = [drawn(times, list(range(resampling.BLOCKS))) for times in (first, second)]
+    pulls = influence(first), influence(second)
+    for at, name in enumerate(("mean", *resampling.QUANTILES)):
+        if (1 - resampling.QUANTILES.get(name, 0)) * len(first) < 10:
+            continue
+        one, two = ([draw[at] for draw in draws] for draws in (befores, afters))
+        if paired:
+            scales = [np.std(draws) / np.std(pull[at]) for draws, pull in zip((one, two), pulls, strict=True)]
+            pull = [
+                there * scales[1] - here * scales[0] for here, there in zip(pulls[0][at], pulls[1][at], strict=True)
+            ]
+            stretches = [stretch(pull)] * 2
+        else:
+            stretches = [stretch(pull[at]) for pull in pulls]
+        ordered = sorted(
+            wholes[1][at] + (b - wholes[1][at]) * stretches[1] - wholes[0][at] - (a - wholes[0][at]) * stretches[0]
+            for a, b in zip(one, two, strict=True)
+        )
         cut = round(0.025 * len(ordered))
         found[name] = (ordered[cut], ordered[-1 - cut])
     return found
+
+
+def t975(degrees: float) -> float:
+    """Student's quantile, from a table in steps of one degree."""
+    table = {3: 3.182, 5: 2.571, 8: 2.306, 12: 2.179, 20: 2.086, 30: 2.042, 40: 2.021, 63: 1.998, 80: 1.990}
+    return float(np.interp(1 / degrees, [1 / each for each in reversed(table)], list(reversed(table.values()))))
 
 
 @pytest.mark.parametrize(("requests", "paired"), [(256, True), (257, False), (1500, True), (1501, False)])
@@ -187,11 +274,11 @@ def test_an_interval_is_that_of_its_definition(requests: int, paired: bool, monk
     first = [random.expovariate(0.1) + 0.1 for _ in range(requests)]
     # Many are alike, as hits in a cache are.
     second = [random.choice((1.5, ms, 2 * ms)) for ms in first]
-    found = resampling.intervals(pl.Series(first), pl.Series(second), paired=paired, seed=5)
+    found = resampling.intervals(pl.Series(first), pl.Series(second), paired=paired, seed=5).intervals
     expected = draw_by_draw(first, second, paired, seed=5)
     assert list(found) == list(expected)
     for name, interval in expected.items():
-        assert found[name] == pytest.approx(interval, rel=1e-9), name
+        assert found[name] == pytest.approx(interval, rel=0.01, abs=0.01), name
 
 
 def test_an_interval_is_the_same_each_time(runs: Path) -> None:
@@ -515,7 +602,7 @@ def test_an_answer_without_an_interval_says_so(runs: Path, tmp_path: Path) -> No
     assert "is not known" in found.summary["answer"]
     found.report(tmp_path / "short.html")
     page = (tmp_path / "short.html").read_text()
-    assert "There are no intervals: fewer than 256 requests tell none" in page
+    assert "There are no intervals: fewer than 256 requests, so nothing says" in page
     assert "chance or not is not known" in page
     assert "400 resamples" not in page
     # A summary has an interval of the mean alone.

@@ -2,6 +2,10 @@
 
 Requests that wait for each other are not independent: whole blocks of neighbours are drawn again, not single requests.
 Where the same requests were served in both, the same blocks are drawn from both (common random numbers).
+
+Under a heavy load requests depend on each other for longer than a block. What the blocks tell of a value is then taken for a first-order
+autoregressive process: k blocks with a correlation of φ are worth k·(1 − φ)/(1 + φ) independent ones, and what the draws are off by is
+stretched accordingly (the factor of N-Skart: Tafazzoli & Wilson 2011).
 """
 
 from __future__ import annotations
@@ -9,7 +13,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from dataclasses import dataclass
 from itertools import pairwise
-from math import ceil, fsum
+from math import ceil, fsum, sqrt
 from operator import itemgetter
 from random import Random
 from typing import TYPE_CHECKING
@@ -27,6 +31,12 @@ BINS = 3000
 """Steps, evenly spaced in the logarithm, to which a time is rounded for the interval of a quantile."""
 LEAST = 4 * BLOCKS
 """Fewer requests tell nothing about an interval."""
+LEAST_BEYOND = 10
+"""Fewer requests beyond a quantile tell nothing about its interval."""
+LEAST_INDEPENDENT = 10
+"""Nor do blocks that are worth fewer independent ones."""
+BLOCKS_A_PEAK = 4
+"""Independent blocks are on the same side of the sample's value a quarter of the times: so many of them make a peak."""
 
 QUANTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "p999": 0.999}
 Interval = tuple[float, float]
@@ -41,20 +51,126 @@ def statistics(times: pl.Series) -> dict[str, float]:
     return {**found, "max": _real(ordered[-1])}
 
 
-def intervals(first: pl.Series, second: pl.Series, *, paired: bool, seed: int = 1) -> dict[str, Interval]:
-    """95 % intervals of second − first: of the mean and of each quantile; empty for samples too small to tell."""
-    if min(len(first), len(second)) < LEAST:
-        return {}
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Intervals of some values, and why there is none of others."""
+
+    intervals: dict[str, Interval]
+    unknown: dict[str, str]
+
+
+def intervals(first: pl.Series, second: pl.Series, *, paired: bool, seed: int = 1) -> Found:
+    """95 % intervals of second − first: of the mean and of each quantile, where the samples tell any."""
+    names = ("mean", *QUANTILES)
+    least = min(len(first), len(second))
+    if least < LEAST:
+        return Found({}, dict.fromkeys(names, f"fewer than {LEAST} requests"))
     low, factor = _edges(first, second)
     one, other = (_blocks(times, low, factor) for times in (first, second))
+    before, after = _drawn(one, other, paired=paired, seed=seed)
+    found = Found({}, {})
+    for at, name in enumerate(names):
+        here, there = (
+            _Value(drawn[at], each.whole()[at], each.influence(at)) for drawn, each in ((before, one), (after, other))
+        )
+        interval = _of_pairs(here, there) if paired else _of_two(here, there)
+        if name in QUANTILES and (1 - QUANTILES[name]) * least < LEAST_BEYOND:
+            found.unknown[name] = f"fewer than {LEAST_BEYOND} requests lie beyond it"
+        elif interval is None:
+            found.unknown[name] = "its requests depend on each other for too long"
+        else:
+            found.intervals[name] = interval
+    return found
+
+
+def _drawn(one: _Blocks, other: _Blocks, *, paired: bool, seed: int) -> tuple[list[tuple[float, ...]], ...]:
+    """The values of each draw, first of the one and then of the other."""
     random = Random(seed)  # noqa: S311 (statistics, not secrets)
-    differences: dict[str, list[float]] = {name: [] for name in ("mean", *QUANTILES)}
+    draws: tuple[list[list[float]], list[list[float]]] = ([], [])
     for _ in range(DRAWS):
         before = random.choices(range(BLOCKS), k=BLOCKS)
         after = before if paired else random.choices(range(BLOCKS), k=BLOCKS)
-        for values, here, there in zip(differences.values(), one.drawn(before), other.drawn(after), strict=True):
-            values.append(there - here)
-    return {name: _middle(values) for name, values in differences.items()}
+        draws[0].append(one.drawn(before))
+        draws[1].append(other.drawn(after))
+    return tuple(list(zip(*each, strict=True)) for each in draws)
+
+
+@dataclass(frozen=True, slots=True)
+class _Value:
+    """A mean or a quantile of a sample."""
+
+    drawn: Sequence[float]
+    whole: float
+    influence: Sequence[float]
+    """How far each block pulls it, in a unit of its own."""
+
+
+def _of_two(one: _Value, other: _Value) -> Interval | None:
+    """Of samples drawn apart from each other: what each is off by is stretched by its own dependence."""
+    stretches = [_stretch(each.influence) for each in (one, other)]
+    if None in stretches:
+        return None
+    here, there = (float(stretch or 1) for stretch in stretches)
+    off = [(b - other.whole) * there - (a - one.whole) * here for a, b in zip(one.drawn, other.drawn, strict=True)]
+    return _middle([other.whole - one.whole + each for each in off])
+
+
+def _of_pairs(one: _Value, other: _Value) -> Interval | None:
+    """Of the same requests: what counts is how their differences depend on each other."""
+    scales = [_spread(each.drawn) / (_spread(each.influence) or 1) for each in (one, other)]
+    both = zip(one.influence, other.influence, strict=True)
+    # Where the same peaks are in both, the difference tells how many there are; where they cancel, either does.
+    peaks = min(_peaks(each.influence) for each in (one, other))
+    stretch = _stretch([there * scales[1] - here * scales[0] for here, there in both], peaks)
+    if stretch is None:
+        return None
+    change = other.whole - one.whole
+    return _middle(
+        [change + (there - here - change) * stretch for here, there in zip(one.drawn, other.drawn, strict=True)]
+    )
+
+
+def _stretch(influence: Sequence[float], peaks: int = BLOCKS) -> float | None:
+    """By how much wider what is drawn from blocks is to be that depend on their neighbours; `None` where they tell too little."""
+    count = len(influence)
+    mean = fsum(influence) / count
+    off = [each - mean for each in influence]
+    squares = fsum(each * each for each in off)
+    # Of a value that is the same in all blocks nothing depends on anything.
+    if squares <= count * (1e-9 * max(map(abs, influence))) ** 2:
+        return 1.0
+    seen = fsum(one * following for one, following in pairwise(off)) / squares
+    # Estimated from so few it comes out too low (Kendall 1954); below 0 it is taken for chance.
+    correlation = min(max(seen + (1 + 3 * seen) / count, 0.0), 1.0)
+    peaks = min(peaks, _peaks(influence))
+    # A few busy periods make a high quantile: how many tells more than what neighbours have in common.
+    worth = min(count * (1 - correlation) / (1 + correlation), BLOCKS_A_PEAK * peaks)
+    if worth < LEAST_INDEPENDENT:
+        return None
+    # Few degrees of freedom: Student's quantile over that of so many blocks (Abramowitz & Stegun 26.7.5).
+    return sqrt(count / worth) * _student(worth - 1) / _student(count - 1)
+
+
+def _peaks(influence: Sequence[float]) -> int:
+    """How often neighbouring blocks pull the value up together: what a few busy periods made tells little of others."""
+    if not any(influence):
+        return BLOCKS
+    above = [each > 0 for each in influence]
+    return sum(now and not before for before, now in pairwise([False, *above]))
+
+
+def _student(degrees: float) -> float:
+    """The 0.975 quantile of Student's t, to a percent from three degrees of freedom on."""
+    z = 1.959964
+    first = (z**3 + z) / 4
+    second = (5 * z**5 + 16 * z**3 + 3 * z) / 96
+    third = (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384
+    return z + first / degrees + second / degrees**2 + third / degrees**3
+
+
+def _spread(values: Sequence[float]) -> float:
+    mean = fsum(values) / len(values)
+    return sqrt(fsum((each - mean) ** 2 for each in values) / len(values))
 
 
 def _real(value: object) -> float:
@@ -93,6 +209,22 @@ class _Blocks:
             for share in QUANTILES.values()
         )
         return [fsum(pick(self.sums)) / total, *(self.times[min(place, len(self.times) - 1)] for place in places)]
+
+    def whole(self) -> list[float]:
+        """Mean and quantiles of the sample itself, a quantile to its bin."""
+        return self.drawn(range(BLOCKS))
+
+    def influence(self, at: int) -> list[float]:
+        """How far each block pulls the mean (0), or has fewer requests up to a quantile than the sample (1, 2, …)."""
+        total = sum(self.sizes)
+        if at == 0:
+            mean = fsum(self.sums) / total
+            return [of - mean * size for of, size in zip(self.sums, self.sizes, strict=True)]
+        share = list(QUANTILES.values())[at - 1]
+        place = min(bisect_left(self.reached, share * total, key=sum), len(self.times) - 1)
+        counts = self.reached[place]
+        up_to = sum(counts) / total
+        return [up_to * size - count for count, size in zip(counts, self.sizes, strict=True)]
 
 
 def _blocks(times: pl.Series, low: float, factor: float) -> _Blocks:

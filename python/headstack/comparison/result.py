@@ -216,6 +216,8 @@ class Difference:
     weighty: tuple[str, ...] = ()
     # Why changes without an interval have none; `None` where they cannot be chance.
     no_interval: str | None = None
+    # Why single values have none.
+    unknown: dict[str, str] = field(default_factory=dict)
     # Of two drives: values that are words, and the keys of their files that differ; `None` of others.
     words: dict[str, tuple[str, str]] = field(default_factory=dict)
     keys_differ: list[str] | None = None
@@ -223,7 +225,8 @@ class Difference:
     def is_unknown(self, metric: str) -> bool:
         """Whether nothing tells if a change is chance."""
         found = self.metrics[metric]
-        return self.no_interval is not None and found.ci95 is None and not found.is_rounding
+        has_none = self.no_interval is not None or metric in self.unknown
+        return has_none and found.ci95 is None and not found.is_rounding
 
     def label(self, metric: str) -> str:
         """What a metric is called for readers."""
@@ -341,12 +344,11 @@ def _difference(first: Source, other: Source, seed: int) -> Difference:
         return Difference(other.name, metrics, None, None, no_interval=why)
     joined = _paired(first.times, other.times)
     one, two = (first.times["ms"], other.times["ms"]) if joined is None else (joined["first_ms"], joined["second_ms"])
-    intervals = resampling.intervals(one, two, paired=joined is not None, seed=seed)
+    found = resampling.intervals(one, two, paired=joined is not None, seed=seed)
     before, after = (resampling.statistics(source.times["ms"]) for source in (first, other) if source.times is not None)
-    metrics = {name: Metric(before[name], after[name], "ms", intervals.get(name)) for name in before}
+    metrics = {name: Metric(before[name], after[name], "ms", found.intervals.get(name)) for name in before}
     distance = _core.demerit(first.times["ms"].to_list(), other.times["ms"].to_list())
-    few = f"fewer than {resampling.LEAST} requests" if not intervals else ""
-    return Difference(other.name, metrics, joined, distance["demerit_ms"], no_interval=few)
+    return Difference(other.name, metrics, joined, distance["demerit_ms"], unknown=found.unknown)
 
 
 _NO_TIMES = "summaries hold no times of requests; completions (`simulate --out`) do"
@@ -438,7 +440,9 @@ def _unknown(each: Difference, names: Sequence[str]) -> str:
     if not unknown:
         return ""
     which = "this" if len(unknown) == len(names) else f"that of {' and '.join(map(each.label, unknown))}"
-    return f"; whether {which} is chance is not known{f' ({each.no_interval})' if each.no_interval else ''}"
+    reasons = dict.fromkeys(each.unknown.get(name, each.no_interval) for name in unknown)
+    why = " and ".join(reason for reason in reasons if reason)
+    return f"; whether {which} is chance is not known{f' ({why})' if why else ''}"
 
 
 def _figures(first: float, second: float) -> tuple[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from headstack import __version__
-from headstack.comparison.resampling import BLOCKS, DRAWS
+from headstack.comparison.resampling import BLOCKS, DRAWS, QUANTILES
 from headstack.report import charts, style
 from headstack.report.page import Number, Page, Section
 from headstack.shown import Part, Shown, number, shown, signed
@@ -59,8 +59,11 @@ def _how_sure(each: Difference) -> str:
     """Where the intervals come from, or why there are none."""
     if each.no_interval:
         return f"There are no intervals: {each.no_interval} tell none, so nothing says whether a change is chance."
+    if len(each.unknown) > len(QUANTILES):
+        return f"There are no intervals: {each.unknown['mean']}, so nothing says whether a change is chance."
     same = ", the same in both" if each.paired is not None else ""
-    return f"Intervals: {DRAWS} resamples of {BLOCKS} blocks of neighbouring requests{same}."
+    none = "".join(f" None of {each.label(name)}: {why}." for name, why in each.unknown.items())
+    return f"Intervals: {DRAWS} resamples of {BLOCKS} blocks of neighbouring requests{same}.{none}"
 
 
 def _subtitle(comparison: Comparison) -> str:

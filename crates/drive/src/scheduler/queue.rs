@@ -1,10 +1,13 @@
 //! What waits in one place, in the order of a policy.
 
+use super::by_address::ByAddress;
 use super::estimate::Estimate;
 use super::knowledge::{Knowledge, Last};
 use super::list::AnyOrder;
 use super::order::{Choice, Order, Pick};
 use super::policy::{Kind, Needs, Policy};
+use super::stream::Stream;
+use super::taken::{Held, Taken};
 use super::waiting::{Slot, Slots, Target, Waiting};
 use crate::command::Command;
 use headstack_units::{Nanos, Op, RequestFlags};
@@ -42,55 +45,6 @@ pub struct Queue {
     newest: Nanos,
     last: Last,
     stream: Stream,
-}
-
-/// What a scheduler that knows the cache is told of it: ranges of addresses, first and one after the last.
-#[derive(Clone, Copy, Debug)]
-pub struct Held<'a> {
-    /// What reads would find.
-    pub buffered: &'a [(u64, u64)],
-    /// What read-ahead under way may come to hold.
-    pub coming: Option<(u64, u64)>,
-    /// What of it will have been read when a read has been decoded: one that begins there, or right behind, goes on as it comes.
-    pub read_on: Option<(u64, u64)>,
-}
-
-/// A command chosen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Taken {
-    /// The command.
-    pub waiting: Waiting,
-    /// The arm that is to serve it, of those offered.
-    pub arm: usize,
-    /// The choice of another, which needs the arm, is put off until then: this one goes first, and is through by then.
-    pub put_off: Option<Nanos>,
-}
-
-impl Taken {
-    fn of(waiting: Waiting, arm: usize) -> Self {
-        Self { waiting, arm, put_off: None }
-    }
-}
-
-/// The sequential stream of reads that was served last.
-#[derive(Clone, Copy, Debug, Default)]
-struct Stream {
-    /// Where it goes on.
-    end: Option<u64>,
-    /// Whether its last read was the last command taken.
-    was_last: bool,
-    /// Where the last reads ended, the latest first: one that goes on there begins a stream, though a few others came between.
-    ends: [Option<u64>; REMEMBERED],
-}
-
-const REMEMBERED: usize = 8;
-
-/// Waiting commands by address.
-#[derive(Clone, Debug, Default)]
-struct ByAddress {
-    ops: [BTreeMap<(u64, u64), Slot>; 2],
-    /// Sectors of the largest command that ever waited.
-    largest: u64,
 }
 
 impl Queue {
@@ -355,7 +309,7 @@ impl Queue {
                 pick
             };
             let by_address = self.by_address.as_ref().filter(|_| self.policy.reads_first);
-            let older = by_address.and_then(|by_address| older_write(by_address, slots, pick.slot));
+            let older = by_address.and_then(|by_address| by_address.older_write(slots, pick.slot));
             older.or_else(|| cached(pick.slot)).map_or(pick, Pick::of)
         };
         if !wanted(&self.slots[slot]) {
@@ -531,55 +485,6 @@ impl Queue {
         let bytes = sectors as f64 * f64::from(self.knowledge.sector_bytes());
         (bytes <= kib * 1024.0 && self.slots[slot].command.flags == flags).then_some(slot)
     }
-}
-
-impl Stream {
-    /// A command has been taken.
-    fn remember(&mut self, command: &Command) {
-        let start = Some(command.lba.0);
-        let end = Some(command.lba.0 + u64::from(command.sectors));
-        let is_read = command.op == Op::Read;
-        self.was_last = is_read && (start == self.end || self.ends.contains(&start));
-        if self.was_last {
-            self.end = end;
-        }
-        if is_read {
-            self.ends.rotate_right(1);
-            self.ends[0] = end;
-        }
-    }
-}
-
-impl ByAddress {
-    fn of(&self, op: Op) -> &BTreeMap<(u64, u64), Slot> {
-        &self.ops[usize::from(op == Op::Write)]
-    }
-
-    fn insert(&mut self, waiting: &Waiting, slot: Slot) {
-        let Command { op, lba, sectors, .. } = waiting.command;
-        self.ops[usize::from(op == Op::Write)].insert((lba.0, waiting.sequence), slot);
-        self.largest = self.largest.max(u64::from(sectors));
-    }
-
-    fn remove(&mut self, waiting: &Waiting) {
-        let Command { op, lba, .. } = waiting.command;
-        self.ops[usize::from(op == Op::Write)].remove(&(lba.0, waiting.sequence));
-    }
-}
-
-/// The oldest write that came before the chosen read and shares sectors with it, where reads go first.
-fn older_write(by_address: &ByAddress, slots: &Slots, chosen: Slot) -> Option<Slot> {
-    let read = &slots[chosen];
-    if read.command.op != Op::Read {
-        return None;
-    }
-    let from = read.command.lba.0.saturating_sub(by_address.largest);
-    by_address
-        .of(Op::Write)
-        .range((from, 0)..(read.end(), 0))
-        .filter(|((_, sequence), slot)| *sequence < read.sequence && slots[**slot].end() > read.command.lba.0)
-        .min_by_key(|((_, sequence), _)| *sequence)
-        .map(|(_, &slot)| slot)
 }
 
 /// Where the chosen is a write into the cache, the oldest of these: where the arm is makes no difference to them.
