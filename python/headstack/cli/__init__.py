@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from inspect import BoundArguments
 
     from cyclopts import App
+    from rich.console import Console
 
     from headstack.cli.named import Named
 
@@ -145,6 +146,15 @@ def _overview(arguments: list[str]) -> bool:
     return True
 
 
+def _console(words: list[str]) -> Console | None:
+    """What help is printed on, if it is asked for: a verb that has verbs of its own, alone, asks for it too."""
+    if len(words) > 1 and not {"--help", "-h"} & set(words):
+        return None
+    from headstack.cli import help_console
+
+    return help_console.console()
+
+
 def _call(arguments: list[str]) -> int | None:
     """Call the verb. What it writes appears when it is through, all together."""
     from headstack import unusual
@@ -154,7 +164,9 @@ def _call(arguments: list[str]) -> int | None:
 
     # A dash alone would be an option without a name.
     words = ["/dev/stdin" if word == "-" else word for word in arguments]
-    verb, bound, _ = command_line().parse_args(words, exit_on_error=False, print_error=False, help_on_error=False)
+    verb, bound, _ = command_line().parse_args(
+        words, console=_console(words), exit_on_error=False, print_error=False, help_on_error=False
+    )
     outputs, inputs = named.files(verb, bound)
     if "-" in arguments and any(str(path) == "/dev/stdin" for _, path in outputs):
         raise InputError("`-` is standard input, which is read", "/dev/stdout writes to standard output")
