@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import sys
+from contextlib import suppress
 from functools import cache
+from math import isinf
 from typing import TYPE_CHECKING, Any, cast
 
 from headstack.cli import output, verbs
@@ -199,6 +202,16 @@ def _called(verb: Callable[..., int | None], bound: BoundArguments, outputs: Nam
     return code
 
 
+def _as_typed(said: str, arguments: list[str]) -> str:
+    """A message in which an infinite number is written as it was typed: `1e400` is one to a computer."""
+    for word in arguments:
+        value = word.rpartition("=")[2]
+        with suppress(ValueError):
+            if isinf(float(value)):
+                said = re.sub(r"(`?)(?<![\w.-])-?inf(?![\w.])\1", f"`{value}`", said)
+    return said
+
+
 def _run(arguments: list[str]) -> int:
     from headstack.errors import PAGE_PACKAGES, HeadstackError, InternalError, package_hint
 
@@ -210,7 +223,7 @@ def _run(arguments: list[str]) -> int:
     except HeadstackError as problem:
         if _is_left_unread(str(problem)):
             raise BrokenPipeError from problem
-        output.error(str(problem), problem.hint)
+        output.error(_as_typed(str(problem), arguments), problem.hint)
         return BAD_INPUT
     except (KeyboardInterrupt, BrokenPipeError, _NoDescriptors):
         raise

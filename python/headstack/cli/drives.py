@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import App, Parameter
 
 from headstack.cli import offered, output, progress
-from headstack.cli.options import OUTPUT, Json, Overrides, pairs
+from headstack.cli.options import OUTPUT, Json, Overrides, model_overrides
 from headstack.cli.verbs import VERBS, examples
 from headstack.counted import plural
 from headstack.shown import Shown, between, number, percent, several, shown
@@ -68,7 +68,7 @@ def show(
 
     if toml and json:
         raise InputError("--toml and --json are two ways to print the same", "choose one")
-    model = Drive(drive, overrides=pairs(set_, "--set"))
+    model = Drive(drive, overrides=model_overrides(set_, None))
     for sentence in renamed_sentences(model) + physics_sentences(model.spec()) + memory_sentences(model.spec()):
         output.warning(sentence)
     if toml:
