@@ -50,6 +50,16 @@ def test_every_argument_is_explained_and_no_default_is_python(
 
 
 @pytest.mark.parametrize("verb", verbs.EXAMPLES)
+def test_the_usage_names_every_argument(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """`[ARGS...]` stood for the files of `compare`; each name is one that is explained below."""
+    assert main([*verb.split(), "--help"]) == 0
+    usage, _, below = capsys.readouterr().out.partition("\n\n")
+    assert "ARGS" not in usage
+    for name in set(re.findall(r"\b[A-Z]+\b", usage)) - {"COMMAND", "OPTIONS", "PATH"}:
+        assert re.search(rf"^│ [ *] *{name}\b|^│ {name}\b", below, re.MULTILINE), name
+
+
+@pytest.mark.parametrize("verb", verbs.EXAMPLES)
 def test_examples_can_be_pasted_from_80_columns(
     verb: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -80,7 +80,7 @@ def command_line() -> App:
     )
     for name, (home, about) in verbs.VERBS.items():
         # A verb with verbs of its own says in its module what its help ends with.
-        more = {} if home.endswith(":app") else {"help_epilogue": verbs.examples(name)}
+        more = {} if home.endswith(":app") else verbs.helped(name)
         app.command(home, name=name, help=about, **more)
     return app
 

@@ -9,7 +9,7 @@ from cyclopts import App, Parameter
 
 from headstack.cli import offered, output, progress
 from headstack.cli.options import OUTPUT, Json, Overrides, model_overrides
-from headstack.cli.verbs import VERBS, examples
+from headstack.cli.verbs import VERBS, examples, helped
 from headstack.counted import plural
 from headstack.shown import Shown, between, number, percent, several, shown
 
@@ -82,7 +82,7 @@ def show(
     return 0
 
 
-@app.command(help_epilogue=examples("drives check"))
+@app.command(**helped("drives check"))
 def check(
     *drives: Annotated[str, Parameter(help="Library names, or drive files.", completer=offered.drives)],
     deep: Annotated[
@@ -208,7 +208,7 @@ def _check_deep(sources: list[str], results: list[CheckedFile], code: int, *, js
     return code
 
 
-@app.command(help_epilogue=examples("drives sheet"))
+@app.command(**helped("drives sheet"))
 def sheet(
     *drives: Annotated[
         str, Parameter(help="Library names; if none, all drives whose data sheets are known.", completer=offered.drives)
@@ -241,7 +241,7 @@ def sheet(
     return 0
 
 
-@app.command(name="import", help_epilogue=examples("drives import"))
+@app.command(name="import", **helped("drives import"))
 def import_(
     *files: Annotated[Path, Parameter(help="Files of DiskSim: `.diskspecs`, `.model`, `.parv`.")],
     out: Annotated[

@@ -127,6 +127,16 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "completion": ("headstack completion bash >> ~/.bash_completion",),
 }
 
+ARGUMENTS: dict[str, str] = {
+    "drives check": "[OPTIONS] [DRIVES...]",
+    "drives sheet": "[OPTIONS] [DRIVES...]",
+    "drives import": "[OPTIONS] FILES...",
+    "trace join": "[OPTIONS] OUT TRACES...",
+    "trace make": "[OPTIONS] OUT",
+    "measure": "[OPTIONS] [DEVICE] [PROBES...]",
+    "compare": "[OPTIONS] FILES...",
+}
+"""What is typed behind a verb, where the parser would call it ARGS."""
 NARROW = 80
 """Columns of a terminal that nobody has made wider."""
 ABOUT = "A laboratory for disk drives: describe, simulate, validate, explore."
@@ -137,6 +147,12 @@ OTHER_FORMS = (
     "--plain in ASCII, with no line wrapped."
 )
 EVERY_VERB = "Every verb but completion takes --json, --csv and --plain (ASCII, no line is wrapped)."
+
+
+def helped(verb: str) -> dict[str, str]:
+    """How the help of a verb begins, where the parser does not know it, and what it ends with."""
+    begins = {"usage": f"Usage: headstack {verb} {ARGUMENTS[verb]}"} if verb in ARGUMENTS else {}
+    return {**begins, "help_epilogue": examples(verb)}
 
 
 def examples(verb: str) -> str:

@@ -97,9 +97,7 @@ def answer(explanation: Explanation) -> str:
         phase = f"waiting, as {_reason(timeline)}"
     elif phase == "queue":
         phase = "in a queue"
-    return (
-        f"{name[:1].upper()}{name[1:]}: {timeline['response_ms']:,.3f} ms, {share:.0f} % of it {phase} ({time:,.3f} ms)."
-    )
+    return f"{name[:1].upper()}{name[1:]}: {timeline['response_ms']:,.3f} ms, {share:.0f} % of it {phase} ({time:,.3f} ms)."
 
 
 def _reason(timeline: Timeline) -> str:
