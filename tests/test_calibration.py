@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from functools import partial
 from pathlib import Path
 
 import polars as pl
@@ -12,6 +13,7 @@ import pytest
 import headstack
 from conftest import data_file, refused
 from conftest import headstack as run
+from headstack.cli import interrupted
 from headstack.cli.calibrate import _kept
 from headstack.report.calibration import calibration_page
 
@@ -333,6 +335,6 @@ def test_a_calibration_that_is_ended_says_how_to_go_on(tmp_path: Path, capsys: p
     journal = tmp_path / "tried"
     journal.touch()
     for resume, said in ((journal, f"kept in {journal}; the same command goes on"), (None, "`--resume FILE` keeps it")):
-        with pytest.raises(KeyboardInterrupt), _kept(resume):
+        with pytest.raises(KeyboardInterrupt), interrupted.told(partial(_kept, resume)):
             raise KeyboardInterrupt
         assert said in capsys.readouterr().err

@@ -19,6 +19,7 @@ import pytest
 import headstack
 from conftest import ROOT, refused
 from conftest import headstack as run_cli
+from headstack.counted import kept_runs
 from headstack.errors import InputError
 from headstack.sweeping import definition, folder, repeats
 from headstack.sweeping.executors.local import LocalExecutor
@@ -298,3 +299,9 @@ def test_the_interval_covers_the_mean_of_many_seeds(tmp_path: Path) -> None:
     held = sum(abs(each.mean - truth) <= (each.ci95 or 0.0) for each in fives if each is not None)
     # 40 intervals, 38 expected; fewer than 34 happen once in a hundred times.
     assert held >= 34
+
+
+def test_one_run_that_is_kept_is_one_run() -> None:
+    """It was "1 finished runs are kept"."""
+    assert kept_runs(1) == "1 finished run is kept"
+    assert kept_runs(1_200) == "1,200 finished runs are kept"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from headstack.cli import DONE, IN_PART, output, progress
+from headstack.cli import DONE, IN_PART, interrupted, output, progress
 from headstack.cli.options import OUTPUT, RUN, Json, Replay, TraceOptions, check_counts
 from headstack.cli.sweep import kept, say_failures
 from headstack.errors import InputError
@@ -52,7 +52,7 @@ def explore(
     if resume and out is None:
         raise InputError("--resume goes on with a folder, and none is named", "give it with --out")
     check_counts(requests=requests, threads=threads)
-    with kept(out), progress.bar("exploring", None, "runs") as told:
+    with interrupted.told(lambda: kept(out)), progress.bar("exploring", None, "runs") as told:
         found = explored(
             how.open(trace),
             candidates,
