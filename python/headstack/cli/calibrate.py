@@ -348,8 +348,9 @@ def _value(value: Any) -> Shown:
 
 
 def _range(row: Mapping[str, Any]) -> Shown:
+    from headstack.calibration.table import span
+
     if row["ci95"] is None:
         return Shown("–", Part("from", None), Part("to", None))
     low, high = row["ci95"]
-    text = f"{'…' if low is None else _value(low)} to {'…' if high is None else _value(high)}"
-    return Shown(text, Part("from", low), Part("to", high))
+    return Shown(span(low, high), Part("from", low), Part("to", high))

@@ -246,7 +246,9 @@ def _scan(found: Measurement) -> list[Section]:
     from headstack.report.scan import scan_sections
 
     scan = found.found["scan"]
-    return [] if scan is None else scan_sections(scan, found.smart)
+    if scan is None:
+        return []
+    return scan_sections(scan, found.smart, is_answer=scan["verdict"][1:] in _answer(found.found))
 
 
 def _streams(values: Mapping[str, Any]) -> list[Section]:

@@ -87,12 +87,13 @@ def smart_rows(attributes: list[SmartAttribute]) -> list[list[str]]:
 SMART_COLUMNS = ["attribute", "raw", "value", "worst", "threshold"]
 
 
-def scan_sections(scan: Scan, attributes: list[SmartAttribute]) -> list[Section]:
-    """The sections of a page: the map, what was found, and the SMART attributes where the device tells them."""
-    text = (
-        f"{scan['verdict'][:1].upper()}{scan['verdict'][1:]}. Each square is a part of the device, row by row from the first "
-        f"sector on; the darker, the faster."
-    )
+def scan_sections(scan: Scan, attributes: list[SmartAttribute], *, is_answer: bool = False) -> list[Section]:
+    """The sections of a page: the map, what was found, and the SMART attributes where the device tells them.
+
+    Where the verdict is the answer of the page it is not said again.
+    """
+    verdict = "" if is_answer else f"{scan['verdict'][:1].upper()}{scan['verdict'][1:]}. "
+    text = f"{verdict}Each square is a part of the device, row by row from the first sector on; the darker, the faster."
     sections = [
         Section("The surface", text, scan_chart(scan)),
         Section(
