@@ -11,7 +11,7 @@ from headstack.cli import offered, output, progress
 from headstack.cli.options import OUTPUT, Json, Overrides, model_overrides
 from headstack.cli.verbs import VERBS, examples, helped
 from headstack.counted import plural
-from headstack.shown import Shown, between, number, percent, several, shown
+from headstack.shown import between, capacity, number, percent, several, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -344,14 +344,6 @@ def _tell(report: Mapping[str, Any], where: str) -> None:
             output.note(f"not carried: {missing['parameter']} = {missing['value']}: {missing['reason']}")
     carried, left = len(report["carried"]), len(report["not_carried"])
     output.note(f"{carried} parameters carried, {left} not{where}")
-
-
-def capacity(size_bytes: int) -> Shown:
-    """Write a capacity as makers do, in powers of ten."""
-    for unit, size in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6)):
-        if size_bytes >= size:
-            return shown(f"{size_bytes / size:,.2f} {unit}", size_bytes, "B")
-    return number(size_bytes, 0, "B")
 
 
 def _short(drive: Mapping[str, Any]) -> dict[str, Any]:

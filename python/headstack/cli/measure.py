@@ -264,7 +264,10 @@ def zones_apart(found: MeasurementSummary) -> str:
     if not zones < parts:
         return ""
     told = "1 zone was found" if zones == 1 else f"{zones} zones were found"
-    return f"{told}, the file has {parts}: tracks begin anew within a zone, so cylinders count more in it"
+    return (
+        f"{told}, and the file has {parts}: where the layout starts again at a new cylinder within a zone, the file begins a zone "
+        "of its own, and a cylinder that two zones share counts in both"
+    )
 
 
 def _probe_names() -> set[str]:

@@ -19,7 +19,7 @@ from headstack.report.findings import (
     zone_rows,
 )
 from headstack.report.page import Number, Page, Section
-from headstack.shown import number
+from headstack.shown import capacity, number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -46,11 +46,11 @@ SKIPPIES = {
 def measurement_page(found: Measurement) -> Page:
     """The page of a measurement: key numbers, sawtooth, bandwidth, seek curve, every value with its uncertainty."""
     values, device = found.found, found.head["device"]
-    gigabytes = device["sectors"] * device["sector_bytes"] / 1e9
+    size = capacity(device["sectors"] * device["sector_bytes"])
     stopped = [] if found.stopped is None else [f"Not complete: {found.stopped['message']}."]
     return Page(
         title=f"{found.device}, measured",
-        subtitle=f"{number(gigabytes, 3)} GB, {device['kind'].replace('-', ' ')}, {number(values['samples'])} accesses",
+        subtitle=f"{size}, {device['kind'].replace('-', ' ')}, {number(values['samples'])} accesses",
         answer=_answer(values),
         notices=stopped
         + [
