@@ -109,6 +109,7 @@ def test_a_scan_says_in_a_sentence_what_it_found(tmp_path: Path) -> None:
     assert 0.2 < found["scan"]["share"] < 0.3
     assert found["smart"] == []
     assert "The surface" in page.read_text()
+    assert "over 1,0" in page.read_text()
     # Once, in the answer: the map below it said it again.
     assert page.read_text().count("the rest was not read") == 1
     shown = headstack("measure", "sim:mock-disk", "scan", "--scan-percent", "20")

@@ -140,6 +140,11 @@ def _written(value: float | None, digits: int) -> str:
     return text.lstrip("-") if not text.strip("-0.,") else text
 
 
+def grouped(text: str) -> str:
+    """A sentence of the core, its large whole numbers with their thousands apart, as everywhere."""
+    return re.sub(r"(?<![\w.])\d{4,}(?![\w.])", lambda found: f"{int(found[0]):,}", text)
+
+
 _MINUS = re.compile(r"(`[^`\n]*`)|(?<![^\s(\[|])-(?=\.?\d)")
 
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 from headstack.counted import plural
-from headstack.shown import Shown, shown
+from headstack.shown import Shown, grouped, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,8 +21,7 @@ def title(timeline: Mapping[str, Any]) -> str:
 
 def happened(step: Mapping[str, Any]) -> Shown:
     """What happened in a step, its addresses written as everywhere; the core's words for other programs."""
-    grouped = re.sub(r"(?<![\w.])\d{4,}(?![\w.])", lambda found: f"{int(found[0]):,}", step["note"])
-    return shown(grouped, step["note"])
+    return shown(grouped(step["note"]), step["note"])
 
 
 def summary_line(timeline: Mapping[str, Any]) -> str:

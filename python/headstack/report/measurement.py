@@ -19,7 +19,7 @@ from headstack.report.findings import (
     zone_rows,
 )
 from headstack.report.page import Number, Page, Section
-from headstack.shown import capacity, number
+from headstack.shown import capacity, grouped, number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -113,7 +113,7 @@ def _answer(values: Mapping[str, Any]) -> str:
     if values.get("heads") is not None:
         parts.append(f"there are {number(values['heads'], 0)} heads")
     if not parts and values["scan"] is not None:
-        parts = [values["scan"]["verdict"]]
+        parts = [grouped(values["scan"]["verdict"])]
     if not parts and values["stream"] is not None:
         parts = _fastest(values["stream"]["points"])
     if not parts and values["bandwidth"] is not None:
@@ -248,7 +248,7 @@ def _scan(found: Measurement) -> list[Section]:
     scan = found.found["scan"]
     if scan is None:
         return []
-    return scan_sections(scan, found.smart, is_answer=scan["verdict"][1:] in _answer(found.found))
+    return scan_sections(scan, found.smart, is_answer=grouped(scan["verdict"])[1:] in _answer(found.found))
 
 
 def _streams(values: Mapping[str, Any]) -> list[Section]:
