@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import signal
 import subprocess
@@ -316,6 +317,7 @@ def test_a_mean_has_the_decimals_of_its_interval() -> None:
     assert str(cell(Estimate(1234.5, 120.0))) == "1,234 ± 120"
     # Repeats that hardly vary: no more digits than anybody reads.
     assert str(cell(Estimate(5.25, 3e-9))) == "5.25000 ± 3e-09"
+    assert [figure(math.inf), str(cell(Estimate(2.5, math.inf)))] == ["inf", "2.500 ± inf"]
     assert str(cell(Estimate(0.0, 0.5))) == "0.00 ± 0.50"
     assert [figure(value) for value in (17.1, 16.86, 8.36, 300.0, 0.0, 1234.5, 999.96, 2e-7)] == [
         "17.10", "16.86", "8.360", "300", "0", "1,234", "1000.0", "2e-07",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import floor, log10
+from math import floor, isfinite, log10
 from typing import TYPE_CHECKING
 
 from headstack.shown import Part, Shown
@@ -55,6 +55,8 @@ def label(values: Mapping[str, object]) -> str:
 
 def figure(value: float, digits: int = 4) -> str:
     """A number for people: so many digits that count, all before the point, thousands separated."""
+    if not isfinite(value):
+        return f"{value}"
     if value == round(value) or abs(value) >= 10 ** (digits - 1):
         return f"{value:,.0f}"
     # A zero at the end is one of them: 17.10 ms stands below 16.86 ms.
@@ -67,6 +69,8 @@ LEAST = 1e-4
 
 def _with_interval(mean: float, interval: float) -> str:
     """Two digits of the interval, and no more decimals of the mean, but for one that repeats hardly vary at all."""
+    if not isfinite(interval):
+        return f"{figure(mean)} ± {interval}"
     decimals = min(_decimals(interval, 2), _decimals(mean, 6) if mean else 6)
     return f"{mean:,.{decimals}f} ± {figure(interval, 2)}"
 
