@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from functools import partial
 from pathlib import Path
 
 import polars as pl
@@ -12,6 +13,8 @@ import pytest
 import headstack
 from conftest import data_file, refused
 from conftest import headstack as run
+from headstack.calibration.table import span
+from headstack.cli import interrupted
 from headstack.cli.calibrate import _kept
 from headstack.report.calibration import calibration_page
 
@@ -333,6 +336,15 @@ def test_a_calibration_that_is_ended_says_how_to_go_on(tmp_path: Path, capsys: p
     journal = tmp_path / "tried"
     journal.touch()
     for resume, said in ((journal, f"kept in {journal}; the same command goes on"), (None, "`--resume FILE` keeps it")):
-        with pytest.raises(KeyboardInterrupt), _kept(resume):
+        with pytest.raises(KeyboardInterrupt), interrupted.told(partial(_kept, resume)):
             raise KeyboardInterrupt
         assert said in capsys.readouterr().err
+
+
+def test_the_ends_of_an_interval_have_the_same_decimals() -> None:
+    """It was "2.0955 to 3.109"."""
+    assert span(2.0955, 3.109) == "2.0955 to 3.1090"
+    assert span(None, 3.109) == "… to 3.109"
+    assert span(2.0, 2.5) == "2.0 to 2.5"
+    assert span(32, 64) == "32 to 64"
+    assert span(1e-7, 0.5) == "1e-07 to 0.5"

@@ -347,6 +347,20 @@ def test_explain_serves_the_flushes_of_a_run_too(tmp_path: Path) -> None:
     assert explained("nearline-22tb", rows, 2)["cache"] == "miss"
 
 
+def test_a_timeline_writes_numbers_by_one_rule() -> None:
+    """LBA 100,000 in its title was LBA 100000 in its steps, and the phases of 2.327 ms came to 2.32."""
+    words = ("explain", "nearline-18tb", "--lba", "3845560278", "--sectors", "1")
+    text = headstack(*words, "--plain").out
+    assert not re.findall(r"\d{4,}", text)
+    assert "read 1 sector at LBA 3,845,560,278" in text
+    total, phases = re.findall(r"^ *(\S+) ms \((.*?)\)", text, re.MULTILINE)[0]
+    assert sum(float(phase.split()[-1]) for phase in phases.split(", ")) == pytest.approx(float(total), abs=0.002)
+    # For programs: whole nanoseconds, and the words of the core.
+    rows = pl.read_csv(headstack(*words, "--csv").out.encode(), infer_schema=False)
+    assert not [cell for name in ("ms", "takes (ms)") for cell in rows[name] if len(cell.partition(".")[2]) > 6]
+    assert "LBA 3845560278 to 3845560278" in rows["what happens"]
+
+
 def test_explain_tells_the_way() -> None:
     told = headstack("explain", "hp-97560", "--lba", "0", "--then", "1000000", "--json").json()
     first, second = told["requests"]

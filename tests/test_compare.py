@@ -333,7 +333,7 @@ def test_points_may_be_said() -> None:
     # What is told is what is compared: points.
     share = Metric(2.170, 2.192, "%", None)
     assert share.change_percent is None
-    assert _words(share) == "goes from 2.17 to 2.192 % (+0.022 points)"
+    assert _words(share) == "goes from 2.170 to 2.192 % (+0.022 points)"
     assert cells("relative demerit", share)[4:6] == ("+0.022 points", "–")
     told = " ".join(run_cli("compare", "--help").out.replace("│", " ").split())
     assert "itself a percentage changes in points" in told
@@ -364,8 +364,10 @@ def test_a_change_without_its_sign_is_explained() -> None:
 def test_the_answer_has_no_more_digits_than_it_needs() -> None:
     far, near = Metric(347.5723, 282.4738, "ms", None), Metric(15.80871, 15.80899, "ms", None)
     assert _words(far).startswith("goes from 347.6 to 282.5 ms")
-    assert _words(near).startswith("goes from 15.8087 to 15.809 ms")
-    assert _words(Metric(1.0, 1.0, "ms", None)).startswith("goes from 1 to 1 ms")
+    assert _words(near).startswith("goes from 15.8087 to 15.8090 ms")
+    # It was "goes from 1 to 1 ms (+0 %), which may be chance".
+    assert _words(Metric(1.0, 1.0, "ms", None)) == "stays at 1 ms"
+    assert _words(Metric(3.0, 3.0, "", None), "zones") == "stay at 3"
 
 
 def test_a_broken_limit_ends_with_1(runs: Path) -> None:
@@ -463,7 +465,7 @@ def test_validations_are_compared_by_their_scores(runs: Path, tmp_path: Path) ->
     shown = run_cli("compare", tmp_path / "same.json", tmp_path / "slow.json", "--report", tmp_path / "page.html").out
     assert "error per request, reads" in shown
     # Whoever sets a limit needs the keys.
-    assert "for --fail-if: demerit, demerit_ms, model_mean, measured_mean, mae, reads_mae" in shown
+    assert "For --fail-if: demerit, demerit_ms, model_mean, measured_mean, mae, reads_mae" in shown
     page = (tmp_path / "page.html").read_text()
     assert "error per request, reads" in page
     assert "reads_mae" not in page

@@ -61,7 +61,7 @@ def test_python_says_the_same(tmp_path: Path) -> None:
     found.report(page)
     text = page.read_text(encoding="utf-8")
     assert "165.80–188.20" in text
-    assert "1 drive of 4 actuators costs $ 165.80–188.20: 40.4 % less than 4 drives of 1 actuator." in text
+    assert "1 drive of 4 actuators costs 165.80–188.20 USD: 40.4 % less than 4 drives of 1 actuator." in text
 
 
 def test_a_design_of_ones_own(tmp_path: Path) -> None:

@@ -57,6 +57,13 @@ def written(rows: pl.DataFrame, path: Path) -> Path:
     return path
 
 
+def test_the_tables_say_how_precise_their_quantiles_are(trace: Path) -> None:
+    """The same device had one p99 in one table, another in the next, and a third as a run of its own."""
+    said = " ".join(run_cli("fleet", "hp-97560", "--trace", trace).out.split())
+    assert "within 0.4 % here and 0.1 % above" in said
+    assert "mean and max are exact" in said
+
+
 def test_each_device_goes_as_in_a_run_of_its_own(trace: Path) -> None:
     done = headstack.fleet("hp-97560", headstack.Trace(trace), seed=3, worst=2)
     assert f"{done.summary['response_ms']['p99']:,.2f} ms" in done._repr_html_()

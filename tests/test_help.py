@@ -28,7 +28,7 @@ def test_every_verb_has_an_example_in_its_help(capsys: pytest.CaptureFixture[str
     assert set(verbs.EXAMPLES) == set(verbs.VERBS) | below
     for verb in verbs.EXAMPLES:
         assert main([*verb.split(), "--help"]) == 0
-        text = " ".join(capsys.readouterr().out.split())
+        text = " ".join(capsys.readouterr().out.replace("\\\n", "").split())
         for example in verbs.EXAMPLES[verb]:
             assert example in text
             assert example.startswith("headstack ")
@@ -47,6 +47,29 @@ def test_every_argument_is_explained_and_no_default_is_python(
         assert not re.findall(r"^│ +(?:\* +)?[A-Z]+(?: --[a-z-]+)? +(?:\[required\] *)?│$", text, re.MULTILINE), verb
     assert main(["calibrate", "--help"]) == 0
     assert "[default: 3]" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("verb", verbs.EXAMPLES)
+def test_the_usage_names_every_argument(verb: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """`[ARGS...]` stood for the files of `compare`; each name is one that is explained below."""
+    assert main([*verb.split(), "--help"]) == 0
+    usage, _, below = capsys.readouterr().out.partition("\n\n")
+    assert "ARGS" not in usage
+    for name in set(re.findall(r"\b[A-Z]+\b", usage)) - {"COMMAND", "OPTIONS", "PATH"}:
+        assert re.search(rf"^│ [ *] *{name}\b|^│ {name}\b", below, re.MULTILINE), name
+
+
+@pytest.mark.parametrize("verb", verbs.EXAMPLES)
+def test_examples_can_be_pasted_from_80_columns(
+    verb: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ten of them went on in a second line, which a shell takes for another command."""
+    monkeypatch.setenv("COLUMNS", "80")
+    assert main([*verb.split(), "--help"]) == 0
+    _, _, end = re.split(r"\n(Examples?): *\n", capsys.readouterr().out)
+    # As a shell reads it: a backslash that ends a line joins it with the next one.
+    read = [shlex.split(line) for line in end.replace("\\\n", "").splitlines() if line.startswith("headstack ")]
+    assert read == [shlex.split(example) for example in verbs.EXAMPLES[verb]]
 
 
 @pytest.mark.parametrize("example", [line for lines in verbs.EXAMPLES.values() for line in lines])

@@ -109,6 +109,9 @@ def test_a_scan_says_in_a_sentence_what_it_found(tmp_path: Path) -> None:
     assert 0.2 < found["scan"]["share"] < 0.3
     assert found["smart"] == []
     assert "The surface" in page.read_text()
+    assert "over 1,0" in page.read_text()
+    # Once, in the answer: the map below it said it again.
+    assert page.read_text().count("the rest was not read") == 1
     shown = headstack("measure", "sim:mock-disk", "scan", "--scan-percent", "20")
     assert shown.code == 0, shown.err
     assert "is readable, and no read took over" in shown.out
@@ -266,10 +269,19 @@ def test_a_progress_function_that_says_stop() -> None:
     assert stopped.stopped["kind"] == "stopped"
 
 
+def test_the_size_of_a_device_is_in_the_units_of_makers(tmp_path: Path) -> None:
+    """A drive of 18 TB had "18,000,207.9 MB" on the command line and "18,000.208 GB" on its page."""
+    done = headstack("measure", "sim:nearline-18tb", "rotation", "--report", tmp_path / "page.html")
+    assert "18.00 TB, " in done.out
+    assert "18.00 TB, simulated" in (tmp_path / "page.html").read_text()
+
+
 def test_more_zones_in_the_file_than_were_found_are_explained() -> None:
     """One zone and 1,935 cylinders were printed of an HP 97560, and the file had 3 and 1,937: tracks begin anew twice."""
     zone, piece = {"first_lba": 0}, {"zone": 0}
-    assert "1 zone was found, the file has 3" in zones_apart({"zones": [zone], "pieces": [piece] * 3})  # type: ignore[typeddict-item]
+    assert "1 zone was found, and the file has 3: where the layout starts again" in zones_apart(
+        {"zones": [zone], "pieces": [piece] * 3}
+    )  # type: ignore[typeddict-item]
     assert "2 zones were found" in zones_apart({"zones": [zone] * 2, "pieces": [piece] * 3})  # type: ignore[typeddict-item]
     for few in ([], [piece]):
         assert not zones_apart({"zones": [zone], "pieces": few})  # type: ignore[typeddict-item]

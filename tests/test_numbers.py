@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import headstack as api
-from conftest import headstack, refused
+from conftest import ROOT, headstack, refused
 
 RUN = ("simulate", "hp-97560", "--workload", "unix-like", "--requests", "20")
 HUGE = str(2**70)
@@ -64,6 +64,25 @@ def test_trace_options_out_of_range(options: tuple[str, str], argument: str, asc
     assert f"--{argument.replace('_', '-')} cannot be" in refused(
         "simulate", "hp-97560", "--trace", ascii_trace, *options
     )
+
+
+@pytest.mark.parametrize(
+    ("words", "said", "allowed"),
+    [
+        (("--set", "rotation_rpm=1e400"), "`rotation_rpm`: `1e400` is not between", "60 and 1000000"),
+        (("--set", "layout.heads=-1e400"), "`layout.heads`: `-1e400`", "whole number"),
+        (("--inter-arrival-ms", "1e400"), "--inter-arrival-ms cannot be `1e400`", "0 to 3155760000000"),
+        (("--time-scale", "inf"), "--time-scale cannot be `inf`", "a number, "),
+    ],
+)
+def test_a_number_that_no_computer_holds_is_named_with_what_is_allowed(
+    words: tuple[str, ...], said: str, allowed: str
+) -> None:
+    """It was told that `1e400` is not a number, or that `inf`, which nobody had typed, cannot be."""
+    run = ("--workload", "unix-like") if words[0] == "--set" else ("--trace", str(ROOT / "examples/sample.csv"))
+    message = refused("simulate", "hp-97560", *run, *words)
+    assert said in message
+    assert allowed in message
 
 
 def stepper() -> Any:

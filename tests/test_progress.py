@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from conftest import headstack as run_cli
-from headstack.cli.progress import fitting, how_far, remaining_between
+from headstack.cli.progress import duration, fitting, how_far, remaining_between
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -122,3 +122,10 @@ def test_calibrate_tells_how_many_drives_were_tried(tmp_path: Path) -> None:
     told = on_terminal(*words)
     assert re.search(r"trying drives\b.*\d drives, (under 1|\d+) s so far", told)
     assert "trying" not in run_cli(*words).err
+
+
+def test_a_time_has_one_name() -> None:
+    """Two minutes were "2 min" and "120 s" in the same list."""
+    assert [duration(seconds) for seconds in (0.4, 119.4, 119.6, 120.0, 7169.0, 7185.0, 7200.0)] == [
+        "under 1 s", "119 s", "2 min", "2 min", "119 min", "2.0 h", "2.0 h",
+    ]  # fmt: skip

@@ -56,11 +56,17 @@ def test_a_run_without_requests_has_a_page(tmp_path: Path) -> None:
 
 def test_the_page_of_an_explanation(tmp_path: Path) -> None:
     path = tmp_path / "story.html"
-    headstack.explain("hp-97560", [0, 500_000]).report(path)
+    explanation = headstack.explain("hp-97560", [0, 500_000])
+    explanation.report(path)
     page = path.read_text()
     self_contained(page)
     assert charts(page) == 1
-    assert "read 8 sectors at 500,000" in page
+    assert "read 8 sectors at LBA 500,000" in page
+    assert "LBA 500,000 to 500,007" in page
+    # What programs read is the core's.
+    assert [step["note"] for step in explanation.timelines[1]["steps"] if step["label"] == "transfer"] == [
+        "LBA 500000 to 500007"
+    ]
 
 
 def test_the_page_of_a_validation(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import signal
 import subprocess
@@ -19,9 +20,12 @@ import pytest
 import headstack
 from conftest import ROOT, refused
 from conftest import headstack as run_cli
+from headstack.counted import kept_runs
 from headstack.errors import InputError
 from headstack.sweeping import definition, folder, repeats
+from headstack.sweeping.cells import cell, figure
 from headstack.sweeping.executors.local import LocalExecutor
+from headstack.sweeping.repeats import Estimate
 from sweeps import BASE, GAP, RPM, written
 
 
@@ -298,3 +302,23 @@ def test_the_interval_covers_the_mean_of_many_seeds(tmp_path: Path) -> None:
     held = sum(abs(each.mean - truth) <= (each.ci95 or 0.0) for each in fives if each is not None)
     # 40 intervals, 38 expected; fewer than 34 happen once in a hundred times.
     assert held >= 34
+
+
+def test_one_run_that_is_kept_is_one_run() -> None:
+    """It was "1 finished runs are kept"."""
+    assert kept_runs(1) == "1 finished run is kept"
+    assert kept_runs(1_200) == "1,200 finished runs are kept"
+
+
+def test_a_mean_has_the_decimals_of_its_interval() -> None:
+    """It was 107.1 ± 32 below 93.54 ± 16, and 17.1 below 16.86."""
+    shown = [str(cell(Estimate(mean, interval))) for mean, interval in ((107.1, 32.4), (29.774, 1.7), (12.01, 0.0914))]
+    assert shown == ["107 ± 32", "29.8 ± 1.7", "12.010 ± 0.091"]
+    assert str(cell(Estimate(1234.5, 120.0))) == "1,234 ± 120"
+    # Repeats that hardly vary: no more digits than anybody reads.
+    assert str(cell(Estimate(5.25, 3e-9))) == "5.25000 ± 3e-09"
+    assert [figure(math.inf), str(cell(Estimate(2.5, math.inf)))] == ["inf", "2.500 ± inf"]
+    assert str(cell(Estimate(0.0, 0.5))) == "0.00 ± 0.50"
+    assert [figure(value) for value in (17.1, 16.86, 8.36, 300.0, 0.0, 1234.5, 999.96, 2e-7)] == [
+        "17.10", "16.86", "8.360", "300", "0", "1,234", "1000.0", "2e-07",
+    ]  # fmt: skip

@@ -8,6 +8,11 @@ def plural(count: int, noun: str) -> str:
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
+def kept_runs(count: int) -> str:
+    """Say how many runs of a sweep need not be made again."""
+    return f"{plural(count, 'finished run')} {'is' if count == 1 else 'are'} kept"
+
+
 def size(value: float) -> str:
     """Write a size in full, with its thousands apart: 1,048,576 and 0.5."""
     return f"{value:,.12g}"

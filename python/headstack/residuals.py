@@ -24,6 +24,9 @@ NEAR_CYLINDERS = 32
 REVOLUTION_TOLERANCE = 0.1
 """An error is about whole revolutions if it is within so much of a revolution of them."""
 
+NOTHING_MS = 0.001
+"""Times are measured to a microsecond at best: what is less than that is rounding, which no class of requests explains."""
+
 CLASS = ("op", "guess", "after", "place")
 """What a class is made of: direction, what the model's cache did, direction of the request before, and how far the arm
 had to go from it. The last two are null where the request before is not known."""
@@ -124,11 +127,16 @@ def class_words(group: Mapping[str, Any]) -> str:
     return " ".join(word for word in words if word) + (f", {GUESSES[guess]}" if guess else "")
 
 
+def is_exact(frame: pl.DataFrame) -> bool:
+    """Whether there is no error that could be somewhere."""
+    return not (frame["error_ms"].abs() >= NOTHING_MS).any()
+
+
 def where(frame: pl.DataFrame) -> list[str]:
     """Where the error is, in a sentence or two."""
+    if is_exact(frame):
+        return ["there is no error: every request takes as long as measured, to the microsecond"]
     total = _total(frame)
-    if total == 0:
-        return ["there is no error: every request takes as long as measured"]
     sentences = []
     group = _leader(frame)
     if group is None:

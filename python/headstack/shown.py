@@ -51,6 +51,14 @@ def signed(value: float, digits: int = 3, unit: str = "") -> Shown:
     return Shown(f"{text} {unit}" if unit else text, Part("", value, unit))
 
 
+def capacity(size_bytes: int) -> Shown:
+    """Write a capacity as makers do, in powers of ten."""
+    for unit, size in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6)):
+        if size_bytes >= size:
+            return shown(f"{size_bytes / size:,.2f} {unit}", size_bytes, "B")
+    return number(size_bytes, 0, "B")
+
+
 def of_unit(value: float | None, unit: str, digits: int = 2) -> Shown:
     """Write a number whose unit stands elsewhere: in the title, or above the column."""
     return Shown(_written(value, digits), Part("", value, unit))
@@ -130,6 +138,11 @@ def _written(value: float | None, digits: int) -> str:
     text = f"{value:,}" if isinstance(value, int) else f"{value:,.{digits}f}"
     # Nothing, whichever side it was rounded from.
     return text.lstrip("-") if not text.strip("-0.,") else text
+
+
+def grouped(text: str) -> str:
+    """A sentence of the core, its large whole numbers with their thousands apart, as everywhere."""
+    return re.sub(r"(?<![\w.])\d{4,}(?![\w.])", lambda found: f"{int(found[0]):,}", text)
 
 
 _MINUS = re.compile(r"(`[^`\n]*`)|(?<![^\s(\[|])-(?=\.?\d)")

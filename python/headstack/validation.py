@@ -137,7 +137,7 @@ def _check_lock(phase_lock: bool | float, replay: Replay | None, ladder: bool) -
     if not 0.05 <= share <= 0.95:
         raise InputError(
             f"the phase lock is fitted to {share:g} of the trace, which is not between 0.05 and 0.95",
-            "0.5 fits the first half and scores the second",
+            "`--fit-share 0.5`, or phase_lock=0.5, fits the first half and scores the second",
         )
     if replay in ("open", "closed"):
         raise InputError("a phase lock needs the measured clock", "use `--replay measured` with `--phase-lock`")

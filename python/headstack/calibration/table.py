@@ -58,6 +58,14 @@ def _change(row: Row) -> str:
     return f"{row['name']} {value(row['before'])} -> {value(row['after'])}"
 
 
+def span(low: Any, high: Any) -> str:
+    """Write an interval, both ends with the same decimals; an end that nothing bounds is left open."""
+    ends = ["…" if end is None else value(end) for end in (low, high)]
+    decimals = max(len(end.partition(".")[2]) for end in ends)
+    is_plain = all(isinstance(end, float) for end in (low, high)) and not any("e" in end for end in ends)
+    return " to ".join([f"{low:.{decimals}f}", f"{high:.{decimals}f}"] if is_plain else ends)
+
+
 def value(it: Any) -> str:
     """Write a value for people."""
     if isinstance(it, bool):

@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import sys
+from contextlib import suppress
 from functools import cache
+from math import isinf
 from typing import TYPE_CHECKING, Any, cast
 
 from headstack.cli import output, verbs
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
     from inspect import BoundArguments
 
     from cyclopts import App
+    from rich.console import Console
 
     from headstack.cli.named import Named
 
@@ -76,7 +80,7 @@ def command_line() -> App:
     )
     for name, (home, about) in verbs.VERBS.items():
         # A verb with verbs of its own says in its module what its help ends with.
-        more = {} if home.endswith(":app") else {"help_epilogue": verbs.examples(name)}
+        more = {} if home.endswith(":app") else verbs.helped(name)
         app.command(home, name=name, help=about, **more)
     return app
 
@@ -145,6 +149,15 @@ def _overview(arguments: list[str]) -> bool:
     return True
 
 
+def _console(words: list[str]) -> Console | None:
+    """What help is printed on, if it is asked for: a verb that has verbs of its own, alone, asks for it too."""
+    if len(words) > 1 and not {"--help", "-h"} & set(words):
+        return None
+    from headstack.cli import help_console
+
+    return help_console.console()
+
+
 def _call(arguments: list[str]) -> int | None:
     """Call the verb. What it writes appears when it is through, all together."""
     from headstack import unusual
@@ -154,7 +167,9 @@ def _call(arguments: list[str]) -> int | None:
 
     # A dash alone would be an option without a name.
     words = ["/dev/stdin" if word == "-" else word for word in arguments]
-    verb, bound, _ = command_line().parse_args(words, exit_on_error=False, print_error=False, help_on_error=False)
+    verb, bound, _ = command_line().parse_args(
+        words, console=_console(words), exit_on_error=False, print_error=False, help_on_error=False
+    )
     outputs, inputs = named.files(verb, bound)
     if "-" in arguments and any(str(path) == "/dev/stdin" for _, path in outputs):
         raise InputError("`-` is standard input, which is read", "/dev/stdout writes to standard output")
@@ -187,6 +202,16 @@ def _called(verb: Callable[..., int | None], bound: BoundArguments, outputs: Nam
     return code
 
 
+def _as_typed(said: str, arguments: list[str]) -> str:
+    """A message in which an infinite number is written as it was typed: `1e400` is one to a computer."""
+    for word in arguments:
+        value = word.rpartition("=")[2]
+        with suppress(ValueError):
+            if isinf(float(value)):
+                said = re.sub(r"(`?)(?<![\w.-])-?inf(?![\w.])\1", f"`{value}`", said)
+    return said
+
+
 def _run(arguments: list[str]) -> int:
     from headstack.errors import PAGE_PACKAGES, HeadstackError, InternalError, package_hint
 
@@ -198,7 +223,7 @@ def _run(arguments: list[str]) -> int:
     except HeadstackError as problem:
         if _is_left_unread(str(problem)):
             raise BrokenPipeError from problem
-        output.error(str(problem), problem.hint)
+        output.error(_as_typed(str(problem), arguments), problem.hint)
         return BAD_INPUT
     except (KeyboardInterrupt, BrokenPipeError, _NoDescriptors):
         raise

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import re
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Group, Parameter
 
-from headstack.cli import offered, output, progress
+from headstack.cli import interrupted, offered, output, progress
 from headstack.cli.models import built_system
 from headstack.cli.options import MODEL, OUTPUT, RUN, TRACE, Json, Overrides, TraceOptions
 from headstack.errors import InputError
 from headstack.shown import Part, Shown, number, of_unit, several, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
 STREAMS = Group("Throughputs of streams", sort_key=1)
 ROUNDS = 3
@@ -127,7 +126,7 @@ def calibrate(
     fits = 1 if folds is None else folds + 1
     # Of all parameters; of some that are named nobody knows.
     tried = None if names else (5_000 * fits, 15_000 * fits)
-    with _kept(resume), progress.bar("trying drives", None, "drives", tried) as told:
+    with interrupted.told(lambda: _kept(resume)), progress.bar("trying drives", None, "drives", tried) as told:
         found = calibrate(
             built,
             how.open(trace, settles_gap=True),
@@ -155,17 +154,11 @@ def calibrate(
     return 0
 
 
-@contextmanager
-def _kept(resume: Path | None) -> Iterator[None]:
-    """Say of a calibration that is ended what is kept of it, and how to go on."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        if resume is None:
-            output.note("nothing is kept of what was tried: `--resume FILE` keeps it, and goes on from there")
-        elif resume.exists():
-            output.note(f"what was tried is kept in {resume}; the same command goes on from there")
-        raise
+def _kept(resume: Path | None) -> str | None:
+    """What is kept of a calibration, and how to go on."""
+    if resume is None:
+        return "nothing is kept of what was tried: `--resume FILE` keeps it, and goes on from there"
+    return f"what was tried is kept in {resume}; the same command goes on from there" if resume.exists() else None
 
 
 def _streams(
@@ -355,8 +348,9 @@ def _value(value: Any) -> Shown:
 
 
 def _range(row: Mapping[str, Any]) -> Shown:
+    from headstack.calibration.table import span
+
     if row["ci95"] is None:
         return Shown("–", Part("from", None), Part("to", None))
     low, high = row["ci95"]
-    text = f"{'…' if low is None else _value(low)} to {'…' if high is None else _value(high)}"
-    return Shown(text, Part("from", low), Part("to", high))
+    return Shown(span(low, high), Part("from", low), Part("to", high))

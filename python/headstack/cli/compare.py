@@ -120,4 +120,4 @@ def _show_files(found: Comparison) -> None:
 def _keys(each: Difference) -> str:
     """The names for `--fail-if`, where readers see others."""
     other = any(each.label(name) != name for name in each.metrics if name != "p999")
-    return f"for --fail-if: {', '.join(each.metrics)}" if other else ""
+    return f"For --fail-if: {', '.join(each.metrics)}" if other else ""

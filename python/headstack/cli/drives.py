@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import App, Parameter
 
 from headstack.cli import offered, output, progress
-from headstack.cli.options import OUTPUT, Json, Overrides, pairs
-from headstack.cli.verbs import VERBS, examples
+from headstack.cli.options import OUTPUT, Json, Overrides, model_overrides
+from headstack.cli.verbs import VERBS, examples, helped
 from headstack.counted import plural
-from headstack.shown import Shown, between, number, percent, several, shown
+from headstack.shown import between, capacity, number, percent, several, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -68,7 +68,7 @@ def show(
 
     if toml and json:
         raise InputError("--toml and --json are two ways to print the same", "choose one")
-    model = Drive(drive, overrides=pairs(set_, "--set"))
+    model = Drive(drive, overrides=model_overrides(set_, None))
     for sentence in renamed_sentences(model) + physics_sentences(model.spec()) + memory_sentences(model.spec()):
         output.warning(sentence)
     if toml:
@@ -82,7 +82,7 @@ def show(
     return 0
 
 
-@app.command(help_epilogue=examples("drives check"))
+@app.command(**helped("drives check"))
 def check(
     *drives: Annotated[str, Parameter(help="Library names, or drive files.", completer=offered.drives)],
     deep: Annotated[
@@ -208,7 +208,7 @@ def _check_deep(sources: list[str], results: list[CheckedFile], code: int, *, js
     return code
 
 
-@app.command(help_epilogue=examples("drives sheet"))
+@app.command(**helped("drives sheet"))
 def sheet(
     *drives: Annotated[
         str, Parameter(help="Library names; if none, all drives whose data sheets are known.", completer=offered.drives)
@@ -241,7 +241,7 @@ def sheet(
     return 0
 
 
-@app.command(name="import", help_epilogue=examples("drives import"))
+@app.command(name="import", **helped("drives import"))
 def import_(
     *files: Annotated[Path, Parameter(help="Files of DiskSim: `.diskspecs`, `.model`, `.parv`.")],
     out: Annotated[
@@ -344,14 +344,6 @@ def _tell(report: Mapping[str, Any], where: str) -> None:
             output.note(f"not carried: {missing['parameter']} = {missing['value']}: {missing['reason']}")
     carried, left = len(report["carried"]), len(report["not_carried"])
     output.note(f"{carried} parameters carried, {left} not{where}")
-
-
-def capacity(size_bytes: int) -> Shown:
-    """Write a capacity as makers do, in powers of ten."""
-    for unit, size in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6)):
-        if size_bytes >= size:
-            return shown(f"{size_bytes / size:,.2f} {unit}", size_bytes, "B")
-    return number(size_bytes, 0, "B")
 
 
 def _short(drive: Mapping[str, Any]) -> dict[str, Any]:

@@ -92,7 +92,7 @@ def _refuse_misplaced(
 
 
 def _show(found: Explanation) -> None:
-    from headstack.timelines import summary_line, title
+    from headstack.timelines import happened, summary_line, title
 
     for timeline in found.timelines:
         _note_difference(timeline)
@@ -102,8 +102,8 @@ def _show(found: Explanation) -> None:
             [
                 (
                     step["label"],
-                    number(step["start_ms"] - timeline["arrival_ms"], 3),
-                    of_unit(step["end_ms"] - step["start_ms"], "ms", 3),
+                    number(_ms_between(timeline["arrival_ms"], step["start_ms"]), 3),
+                    of_unit(_ms_between(step["start_ms"], step["end_ms"]), "ms", 3),
                     number(step["cylinder"]),
                     number(step["head"]),
                     Shown(
@@ -111,13 +111,18 @@ def _show(found: Explanation) -> None:
                         Part("from", step["start_revolutions"], "revolutions"),
                         Part("to", step["end_revolutions"], "revolutions"),
                     ),
-                    step["note"],
+                    happened(step),
                 )
                 for step in timeline["steps"]
             ],
             text_columns=(0, 6),
             caption=summary_line(timeline),
         )
+
+
+def _ms_between(start_ms: float, end_ms: float) -> float:
+    """From one instant to another: both are whole nanoseconds, and so is what lies between."""
+    return round(end_ms - start_ms, 6)
 
 
 def _note_difference(timeline: Mapping[str, Any]) -> None:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from headstack.cli import DONE, IN_PART, output, progress
+from headstack.cli import DONE, IN_PART, interrupted, output, progress
 from headstack.cli.options import OUTPUT, RUN, Json, Replay, TraceOptions, check_counts
 from headstack.cli.sweep import kept, say_failures
 from headstack.errors import InputError
-from headstack.shown import shown
+from headstack.shown import of_unit
 
 if TYPE_CHECKING:
     from headstack import Exploration
@@ -52,7 +52,7 @@ def explore(
     if resume and out is None:
         raise InputError("--resume goes on with a folder, and none is named", "give it with --out")
     check_counts(requests=requests, threads=threads)
-    with kept(out), progress.bar("exploring", None, "runs") as told:
+    with interrupted.told(lambda: kept(out)), progress.bar("exploring", None, "runs") as told:
         found = explored(
             how.open(trace),
             candidates,
@@ -75,21 +75,21 @@ def explore(
 
 
 def _show(found: Exploration) -> None:
-    from headstack.sweeping.cells import figure
     from headstack.sweeping.metrics import USD
 
+    is_whole = all(each["usd"] is None or each["usd"] % 1 == 0 for each in found.summary["candidates"])
     axes = [axis.name for axis in found.comparison.sweep.definition.axes]
     rows = [
         [
             *(str(each[axis]) for axis in axes),
             *(
-                shown("–" if value is None else figure(value), value)
-                for value in (
-                    each["response_ms"]["p99"],
-                    each["response_ms"]["mean"],
-                    each["watts"],
-                    each["usd"],
-                    each["rebuild_hours"],
+                of_unit(value, unit, digits)
+                for value, unit, digits in (
+                    (each["response_ms"]["p99"], "ms", 2),
+                    (each["response_ms"]["mean"], "ms", 2),
+                    (each["watts"], "W", 2),
+                    (each["usd"], "USD", 0 if is_whole else 2),
+                    (each["rebuild_hours"], "h", 2),
                 )
             ),
             "yes" if each["holds"] else "no",

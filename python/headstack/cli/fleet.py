@@ -149,4 +149,5 @@ def _show(system: str, summary: dict[str, Any]) -> None:
             )
             for each in summary["worst"]
         ],
+        caption="p50 to p99.9 are read from histograms, within 0.4 % here and 0.1 % above; mean and max are exact",
     )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Group, Parameter
 
 from headstack.cli import BAD_INPUT, DONE, IN_PART, NOT_THE_DEVICE, output, progress, signals
-from headstack.cli.options import MODEL, OUTPUT, RUN, Json, Overrides, pairs, seconds
+from headstack.cli.options import MODEL, OUTPUT, RUN, Json, Overrides, model_overrides, seconds
 from headstack.cli.progress import about, duration
 from headstack.errors import InputError
 
@@ -160,7 +160,7 @@ def measure(
         **grid,
         **consent,
         "read_only": read_only,
-        "overrides": pairs(set_, "--set"),
+        "overrides": model_overrides(set_, None),
     }
     within_s = None if within is None else seconds(within, "--within")
     return _measure(device, probes, {**opening, **given}, (record, resume, within_s), (save, report), json=json)
@@ -264,7 +264,10 @@ def zones_apart(found: MeasurementSummary) -> str:
     if not zones < parts:
         return ""
     told = "1 zone was found" if zones == 1 else f"{zones} zones were found"
-    return f"{told}, the file has {parts}: tracks begin anew within a zone, so cylinders count more in it"
+    return (
+        f"{told}, and the file has {parts}: where the layout starts again at a new cylinder within a zone, the file begins a zone "
+        "of its own, and a cylinder that two zones share counts in both"
+    )
 
 
 def _probe_names() -> set[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from headstack.cli import output
-from headstack.shown import several, shown
+from headstack.shown import capacity, several, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,9 +24,8 @@ def show(found: Measurement) -> None:
 
     values = found.found
     device = values["device"]
-    megabytes = device["sectors"] * device["sector_bytes"] / 1e6
     output.sentence(
-        f"{found.device}: {device['kind'].replace('-', ' ')}, {output.number(megabytes, 1)} MB, "
+        f"{found.device}: {device['kind'].replace('-', ' ')}, {capacity(device['sectors'] * device['sector_bytes'])}, "
         f"{output.number(values['samples'])} accesses"
     )
     output.line()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
+from math import isinf
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -237,10 +238,18 @@ def pairs(words: Iterable[str], option: str) -> list[tuple[str, str]]:
 
 def model_overrides(set_: Iterable[str], scheduler: str | None) -> list[tuple[str, str]]:
     """Values to replace in the system; `scheduler` is `NAME` or `host:NAME` for the driver, `drive:NAME` for the drives."""
-    overrides = pairs(set_, "--set")
+    overrides = [(name, _finite(value)) for name, value in pairs(set_, "--set")]
     if scheduler is not None:
         overrides.append(scheduler_override(scheduler, "--scheduler"))
     return overrides
+
+
+def _finite(value: str) -> str:
+    """A value of the model: a number that no computer holds is infinite, which is refused with what is allowed."""
+    try:
+        return str(float(value)) if isinf(float(value)) else value
+    except ValueError:
+        return value
 
 
 _UNITS = {"": 1.0, "us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}

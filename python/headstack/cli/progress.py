@@ -25,9 +25,10 @@ def duration(seconds: float) -> str:
     """A time for people, as coarse as an estimate of it is."""
     if seconds < 1:
         return "under 1 s"
-    if seconds < 120:
+    # Rounded first: what is written as 120 s is 2 min.
+    if round(seconds) < 120:
         return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
+    return f"{seconds / 60:.0f} min" if round(seconds / 60) < 120 else f"{seconds / 3600:.1f} h"
 
 
 def about(seconds: float) -> str:

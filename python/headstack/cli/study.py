@@ -16,7 +16,12 @@ from headstack.errors import InputError
 if TYPE_CHECKING:
     from headstack.studies.framework import StudyResult
 
-app = App(name="study", help=VERBS["study"][1], help_epilogue=examples("study"))
+app = App(
+    name="study",
+    usage="Usage: headstack study [OPTIONS] NAME\n       headstack study list",
+    help=VERBS["study"][1],
+    help_epilogue=examples("study"),
+)
 
 
 @app.command(name="list", help_epilogue=examples("study list"))

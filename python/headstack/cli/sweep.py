@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from headstack.cli import DONE, IN_PART, output, progress
+from headstack.cli import DONE, IN_PART, interrupted, output, progress
 from headstack.cli.options import RUN, Dask, Json
+from headstack.counted import kept_runs
 from headstack.errors import InputError
 from headstack.shown import several
 
@@ -68,7 +69,11 @@ def sweep(
     # What is wrong with the file is said before a cluster is asked for anything.
     found = definition.load(file)
     check_limits([Limit.parse(text) for text in fail_if], found.metrics)
-    with kept(out), _executor(dask, slurm, out) as executor, progress.bar("sweeping", None, "runs") as report:
+    with (
+        interrupted.told(lambda: kept(out)),
+        _executor(dask, slurm, out) as executor,
+        progress.bar("sweeping", None, "runs") as report,
+    ):
         told = None if report is None else (lambda done, wanted: report(done, 0.0, wanted))
         done = run_definition(found, out, resume=resume, executor=executor, threads=threads, progress=told)
     output.print_json(done.summary) if json else _show(done)
@@ -88,19 +93,14 @@ def say_failures(done: Sweep) -> None:
         output.warning(f"point {result.point.number} failed ({result.label}): {result.failure.error}{hint}")
 
 
-@contextmanager
-def kept(out: Path | None) -> Iterator[None]:
-    """Say, if it is interrupted, what is kept."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        if out is None:
-            raise
-        from headstack.sweeping.folder import RUNS
+def kept(out: Path | None) -> str | None:
+    """What is kept of a sweep that is interrupted, and how to go on."""
+    if out is None:
+        return None
+    from headstack.sweeping.folder import RUNS
 
-        runs = sum(1 for _ in (out / RUNS).glob("[0-9]*.parquet"))
-        output.note(f"{runs:,} finished runs are kept in {out}; the same command with --resume goes on")
-        raise
+    runs = sum(1 for _ in (out / RUNS).glob("[0-9]*.parquet"))
+    return f"{kept_runs(runs)} in {out}; the same command with --resume goes on"
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from cyclopts import App, Parameter
 
 from headstack.cli import output, progress
 from headstack.cli.options import OUTPUT, Json, ReadOptions, Strict, TraceOptions, WrittenAs
-from headstack.cli.verbs import VERBS, examples
+from headstack.cli.verbs import VERBS, examples, helped
 from headstack.remote import as_given
 from headstack.report.tables import size, span
 from headstack.shown import Part, Shown, joined, number, of_unit, percent, several
@@ -57,13 +57,13 @@ app.command(
     "headstack.cli.trace_join:join",
     name="join",
     help="Write several traces as one.",
-    help_epilogue=examples("trace join"),
+    **helped("trace join"),
 )
 app.command(
     "headstack.cli.trace_make:make",
     name="make",
     help="Make a trace like another one, of any length.",
-    help_epilogue=examples("trace make"),
+    **helped("trace make"),
 )
 
 

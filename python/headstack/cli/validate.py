@@ -125,9 +125,13 @@ def _residual_classes(validation: Validation) -> list[ResidualClass] | None:
 
 
 def _show_residuals(validation: Validation, residuals: list[ResidualClass]) -> None:
-    from headstack.residuals import class_words, where
+    from headstack.residuals import class_words, is_exact, where
 
     output.line()
+    said = "; ".join(where(validation.residuals))
+    if is_exact(validation.residuals):
+        output.sentence(f"{said[:1].upper()}{said[1:]}.")
+        return
     output.table(
         "Where the error is",
         ["", "requests", "measured (ms)", "bias (ms)", "error per request (ms)", "of the error"],
@@ -142,7 +146,7 @@ def _show_residuals(validation: Validation, residuals: list[ResidualClass]) -> N
             )
             for group in residuals[:5]
         ],
-        caption="; ".join(where(validation.residuals)),
+        caption=said,
     )
 
 

@@ -78,7 +78,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "trace make": ("headstack trace make more.parquet --like examples/sample.csv --requests 100000",),
     "simulate": (
         "headstack simulate hp-97560 --workload unix-like --report run.html",
-        "headstack simulate cheetah-9lp --trace examples/sample.csv --fit-lba wrap --out cheetah.parquet",
+        "headstack simulate cheetah-9lp --trace examples/sample.csv --fit-lba wrap",
         "headstack simulate hp-97560 --workload unix-like --out run.parquet",
     ),
     "validate": (
@@ -88,7 +88,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     ),
     "measure": (
         "headstack measure sim:hp-97560 skippy",
-        "headstack measure /dev/sdb --record sdb.parquet --save sdb.toml --report sdb.html",
+        "headstack measure /dev/sdb --record sdb.parquet --save sdb.toml",
         "headstack measure sim:maxtor-maxline-plus-ii stream --file-mb 300 --repeats 3 --record streams.parquet",
     ),
     "calibrate": (
@@ -102,7 +102,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "headstack explain hp-97560 --from run.parquet --id 1234 --report request.html",
     ),
     "compare": (
-        "headstack compare drives/hp-97560.toml drives/hp-c2247a.toml --report compare.html",
+        "headstack compare drives/hp-97560.toml drives/hp-c2247a.toml --report out.html",
         "headstack compare before.parquet after.parquet --fail-if 'p99 > +5%'",
         "headstack compare results --report sweep.html",
     ),
@@ -127,6 +127,18 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "completion": ("headstack completion bash >> ~/.bash_completion",),
 }
 
+ARGUMENTS: dict[str, str] = {
+    "drives check": "[OPTIONS] [DRIVES...]",
+    "drives sheet": "[OPTIONS] [DRIVES...]",
+    "drives import": "[OPTIONS] FILES...",
+    "trace join": "[OPTIONS] OUT TRACES...",
+    "trace make": "[OPTIONS] OUT",
+    "measure": "[OPTIONS] [DEVICE] [PROBES...]",
+    "compare": "[OPTIONS] FILES...",
+}
+"""What is typed behind a verb, where the parser would call it ARGS."""
+NARROW = 80
+"""Columns of a terminal that nobody has made wider."""
 ABOUT = "A laboratory for disk drives: describe, simulate, validate, explore."
 OF_A_CHECKOUT = "Files in examples/ and drives/ come with the source of headstack; other files are your own."
 STAND_IN = "A simulated drive stands in for a real one here, whose times `headstack trace capture` and `headstack measure` record."
@@ -137,15 +149,36 @@ OTHER_FORMS = (
 EVERY_VERB = "Every verb but completion takes --json, --csv and --plain (ASCII, no line is wrapped)."
 
 
+def helped(verb: str) -> dict[str, str]:
+    """How the help of a verb begins, where the parser does not know it, and what it ends with."""
+    begins = {"usage": f"Usage: headstack {verb} {ARGUMENTS[verb]}"} if verb in ARGUMENTS else {}
+    return {**begins, "help_epilogue": examples(verb)}
+
+
 def examples(verb: str) -> str:
     """The examples of a verb, as the end of its help."""
     known = EXAMPLES.get(verb, ())
-    shown = [f"Example{'s' if len(known) > 1 else ''}:", *(f"`{line}`" for line in known)] if known else []
+    shown = [f"Example{'s' if len(known) > 1 else ''}:", *map(_typed, known)] if known else []
     if any(name in line for line in known for name in ("examples/", "drives/")):
         shown.append(OF_A_CHECKOUT)
     if verb in {"validate", "calibrate"}:
         shown.append(STAND_IN)
     return "\n\n".join([*shown, *([] if verb == "completion" else [OTHER_FORMS])])
+
+
+def _typed(command: str) -> str:
+    """A command for the help: one too long for a line goes on behind a backslash, so that it can be pasted."""
+    if len(command) <= NARROW:
+        return f"`{command}`"
+    first, *options = command.split(" --")
+    lines = [first]
+    for option in options:
+        if len(f"{lines[-1]} --{option} \\") <= NARROW:
+            lines[-1] += f" --{option}"
+        else:
+            lines.append(f"    --{option}")
+    # Two spaces at the end of a line keep the next one on its own.
+    return " \\`  \n`".join(lines).join("``")
 
 
 def overview(width: int) -> str:

@@ -461,6 +461,8 @@ def _words(metric: Metric, name: str = "") -> str:
     first, second = _figures(metric.first, metric.second)
     # Zones and heads go, sectors per track go; the mean and p99 go alone.
     goes = "go" if re.match(r"[a-z]+[^s ]s\b", name) else "goes"
+    if metric.change == 0:
+        return f"{goes.replace('go', 'stay', 1).replace('stayes', 'stays')} at {first}{unit}"
     text = f"{goes} from {first} to {second}{unit}"
     if metric.is_in_points:
         text += f" ({_signed(metric.change)} points)"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from headstack.calibration.retries import demerit_with_retries, retries_words
-from headstack.calibration.table import not_identifiable
+from headstack.calibration.table import not_identifiable, span
 from headstack.calibration.table import value as written
 from headstack.report import charts, style
 from headstack.report.page import Number, Page, Section
@@ -186,7 +186,7 @@ def interval(row: Mapping[str, Any]) -> str:
     if row["ci95"] is None:
         return "–"
     low, high = row["ci95"]
-    return f"{'…' if low is None else written(low)} to {'…' if high is None else written(high)}"
+    return span(low, high)
 
 
 def _unknown(summary: Mapping[str, Any]) -> Section:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 from headstack import __version__
 from headstack.comparison.resampling import BLOCKS, DRAWS, QUANTILES
@@ -30,7 +30,7 @@ def comparison_page(comparison: Comparison) -> Page:
         rows = [list(row) for row in table_rows(each)]
         # "first" and "second" are no help beside "b against a", which names them the other way round.
         columns = [{"first": first, "second": each.name}.get(column, column) for column in COLUMNS]
-        sections.append(Section(f"{each.name} against {first}", text, columns=columns, rows=rows))
+        sections.append(Section(f"{each.name} against {first}", text, **_known(columns, rows)))
     numbers = [
         Number(f"{each.label(name)}, {each.name}", _change(each.metrics[name]), _detail(each, name))
         for each in comparison.differences[:2]
@@ -45,6 +45,17 @@ def comparison_page(comparison: Comparison) -> Page:
         sections=sections,
         cite=[("tool", f"headstack {__version__}"), *(("compared", each.name) for each in comparison.sources)],
     )
+
+
+class _Table(TypedDict):
+    columns: list[str]
+    rows: list[list[str]]
+
+
+def _known(columns: list[str], rows: list[list[str]]) -> _Table:
+    """The table without columns that hold nothing: drive files have no intervals."""
+    held = [place for place in range(len(columns)) if not rows or any(row[place] != "–" for row in rows)]
+    return {"columns": [columns[place] for place in held], "rows": [[row[place] for place in held] for row in rows]}
 
 
 def keys_words(each: Difference) -> str:

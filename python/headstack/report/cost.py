@@ -38,7 +38,7 @@ def cost_page(found: Cost) -> Page:
     return Page(
         f"{found.name}: what it costs to make",
         f"Components only; {found.source}",
-        [Number(plural(bill["actuators"], "actuator"), f"$ {price(bill)}") for bill in found.designs],
+        [Number(plural(bill["actuators"], "actuator"), f"{price(bill)} USD") for bill in found.designs],
         sections,
         answer=_answer(found),
         cite=[("tool", f"headstack {__version__}"), ("design", found.name), ("source", found.source)],
@@ -53,6 +53,6 @@ def _answer(found: Cost) -> str:
             best = min(others, key=lambda system: system["mean_usd"])
             change = f"{abs(best['saving_percent']):.1f} % {'less' if best['saving_percent'] >= 0 else 'more'}"
             costs = "costs" if best["drives"] == 1 else "cost"
-            return f"At equal performance, {system_name(best)} {costs} $ {price(best)}: {change} than {system_name(first)}."
+            return f"At equal performance, {system_name(best)} {costs} {price(best)} USD: {change} than {system_name(first)}."
     bill = found.designs[0]
-    return f"A drive with {plural(bill['actuators'], 'actuator')} costs $ {price(bill)}."
+    return f"A drive with {plural(bill['actuators'], 'actuator')} costs {price(bill)} USD."

@@ -8,7 +8,7 @@ from headstack import __version__
 from headstack.report import charts
 from headstack.report.page import Page, Section
 from headstack.shown import number
-from headstack.timelines import summary_line, title
+from headstack.timelines import happened, summary_line, title
 
 if TYPE_CHECKING:
     from headstack.explanation import Explanation
@@ -27,7 +27,7 @@ def explanation_page(explanation: Explanation) -> Page:
             "label": step["label"],
             "start_ms": step["start_ms"] - origin,
             "end_ms": step["end_ms"] - origin,
-            "note": step["note"],
+            "note": str(happened(step)),
         }
         for timeline in explanation.timelines
         for step in sorted(timeline["steps"], key=lambda step: (step["start_ms"], step["end_ms"]))
@@ -59,7 +59,7 @@ def explanation_page(explanation: Explanation) -> Page:
             rows=[
                 [
                     step["label"],
-                    step["note"],
+                    happened(step),
                     number(step["start_ms"] - origin, 3),
                     number(step["end_ms"] - origin, 3),
                     number(step["end_ms"] - step["start_ms"], 3),
@@ -97,13 +97,11 @@ def answer(explanation: Explanation) -> str:
         phase = f"waiting, as {_reason(timeline)}"
     elif phase == "queue":
         phase = "in a queue"
-    return (
-        f"{name[:1].upper()}{name[1:]}: {timeline['response_ms']:.3f} ms, {share:.0f} % of it {phase} ({time:.3f} ms)."
-    )
+    return f"{name[:1].upper()}{name[1:]}: {timeline['response_ms']:,.3f} ms, {share:.0f} % of it {phase} ({time:,.3f} ms)."
 
 
 def _reason(timeline: Timeline) -> str:
     """What the longest wait was for."""
     waits = [step for step in timeline["steps"] if step["label"] == "wait"]
     longest = max(waits, key=lambda step: step["end_ms"] - step["start_ms"], default=None)
-    return longest["note"] if longest else "the mechanism was busy with other work"
+    return happened(longest) if longest else "the mechanism was busy with other work"

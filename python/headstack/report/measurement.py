@@ -19,7 +19,7 @@ from headstack.report.findings import (
     zone_rows,
 )
 from headstack.report.page import Number, Page, Section
-from headstack.shown import number
+from headstack.shown import capacity, grouped, number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -46,11 +46,11 @@ SKIPPIES = {
 def measurement_page(found: Measurement) -> Page:
     """The page of a measurement: key numbers, sawtooth, bandwidth, seek curve, every value with its uncertainty."""
     values, device = found.found, found.head["device"]
-    gigabytes = device["sectors"] * device["sector_bytes"] / 1e9
+    size = capacity(device["sectors"] * device["sector_bytes"])
     stopped = [] if found.stopped is None else [f"Not complete: {found.stopped['message']}."]
     return Page(
         title=f"{found.device}, measured",
-        subtitle=f"{number(gigabytes, 3)} GB, {device['kind'].replace('-', ' ')}, {number(values['samples'])} accesses",
+        subtitle=f"{size}, {device['kind'].replace('-', ' ')}, {number(values['samples'])} accesses",
         answer=_answer(values),
         notices=stopped
         + [
@@ -113,7 +113,7 @@ def _answer(values: Mapping[str, Any]) -> str:
     if values.get("heads") is not None:
         parts.append(f"there are {number(values['heads'], 0)} heads")
     if not parts and values["scan"] is not None:
-        parts = [values["scan"]["verdict"]]
+        parts = [grouped(values["scan"]["verdict"])]
     if not parts and values["stream"] is not None:
         parts = _fastest(values["stream"]["points"])
     if not parts and values["bandwidth"] is not None:
@@ -246,7 +246,9 @@ def _scan(found: Measurement) -> list[Section]:
     from headstack.report.scan import scan_sections
 
     scan = found.found["scan"]
-    return [] if scan is None else scan_sections(scan, found.smart)
+    if scan is None:
+        return []
+    return scan_sections(scan, found.smart, is_answer=grouped(scan["verdict"])[1:] in _answer(found.found))
 
 
 def _streams(values: Mapping[str, Any]) -> list[Section]:

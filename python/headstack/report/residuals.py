@@ -10,7 +10,7 @@ from headstack.report import charts, residual_charts
 from headstack.report.page import Section
 from headstack.report.residual_charts import Against
 from headstack.report.tables import PHASES
-from headstack.residuals import GUESSES, NEAR_CYLINDERS, OPS, REVOLUTION_TOLERANCE, class_words, where, worst
+from headstack.residuals import GUESSES, NEAR_CYLINDERS, OPS, REVOLUTION_TOLERANCE, class_words, is_exact, where, worst
 from headstack.shown import number, signed
 from headstack.validation import skipped_words
 
@@ -32,6 +32,8 @@ def residual_sections(validation: Validation) -> list[Section]:
     frame = validation.residuals
     if frame.is_empty():
         return []
+    if is_exact(frame):
+        return [Section("Where the error is", lead=_lead(frame)), *_phase_lock(validation, frame)]
     return [
         _classes(validation, frame),
         *_distribution(validation, frame),
@@ -57,7 +59,6 @@ def _classes(validation: Validation, frame: pl.DataFrame) -> Section:
         ]
         for group in groups[:CLASSES]
     ]
-    lead = " ".join(f"{sentence[:1].upper()}{sentence[1:]}." for sentence in where(frame))
     text = "The error is model − measured: negative where the model is faster than the drive."
     if "seek_cylinders" in frame.columns:
         text += (
@@ -78,7 +79,11 @@ def _classes(validation: Validation, frame: pl.DataFrame) -> Section:
         "class", "requests", "of all", "measured mean (ms)", "bias (ms)", "error per request (ms)", "revolutions early",
         "revolutions late", "of the error",
     ]  # fmt: skip
-    return Section("Where the error is", text, columns=columns, rows=rows, lead=lead, dense=True)
+    return Section("Where the error is", text, columns=columns, rows=rows, lead=_lead(frame), dense=True)
+
+
+def _lead(frame: pl.DataFrame) -> str:
+    return " ".join(f"{sentence[:1].upper()}{sentence[1:]}." for sentence in where(frame))
 
 
 def _distribution(validation: Validation, frame: pl.DataFrame) -> list[Section]:

@@ -9,7 +9,7 @@ import polars as pl
 from headstack.report import style, vega
 from headstack.report.page import Section
 from headstack.report.vega import Chart
-from headstack.shown import Part, Shown, number, several, shown
+from headstack.shown import Part, Shown, grouped, number, several, shown
 
 if TYPE_CHECKING:
     from headstack.results.measurements import Scan, ScanPart, SmartAttribute
@@ -63,10 +63,10 @@ def _found(part: ScanPart) -> str:
 def scan_facts(scan: Scan) -> list[tuple[str, str]]:
     """What a scan found, in words and numbers."""
     return [
-        ("scan", scan["verdict"]),
+        ("scan", shown(grouped(scan["verdict"]), scan["verdict"])),
         ("reads", several("{} of {} sectors, median {}, max {}", scan["reads"], scan["sectors_per_read"],
                           *(number(scan["read_ms"][key], 2, "ms") for key in ("p50", "max")))),
-        (f"reads over {scan['long_ms']:.0f} ms", _list(scan["long"], scan["long_lbas"])),
+        (f"reads over {scan['long_ms']:,.0f} ms", _list(scan["long"], scan["long_lbas"])),
         ("reads that failed", _list(scan["unreadable"], scan["unreadable_lbas"])),
     ]  # fmt: skip
 
@@ -74,7 +74,7 @@ def scan_facts(scan: Scan) -> list[tuple[str, str]]:
 def _list(count: int, lbas: list[int]) -> Shown:
     if count == 0:
         return shown("none", 0)
-    first = ", ".join(str(lba) for lba in lbas[:5]) + (", …" if count > len(lbas[:5]) else "")
+    first = ", ".join(number(lba) for lba in lbas[:5]) + (", …" if count > len(lbas[:5]) else "")
     return Shown(f"{number(count)}, from sector {first}", Part("", count), Part("from sector", first))
 
 
@@ -87,12 +87,13 @@ def smart_rows(attributes: list[SmartAttribute]) -> list[list[str]]:
 SMART_COLUMNS = ["attribute", "raw", "value", "worst", "threshold"]
 
 
-def scan_sections(scan: Scan, attributes: list[SmartAttribute]) -> list[Section]:
-    """The sections of a page: the map, what was found, and the SMART attributes where the device tells them."""
-    text = (
-        f"{scan['verdict'][:1].upper()}{scan['verdict'][1:]}. Each square is a part of the device, row by row from the first "
-        f"sector on; the darker, the faster."
-    )
+def scan_sections(scan: Scan, attributes: list[SmartAttribute], *, is_answer: bool = False) -> list[Section]:
+    """The sections of a page: the map, what was found, and the SMART attributes where the device tells them.
+
+    Where the verdict is the answer of the page it is not said again.
+    """
+    verdict = "" if is_answer else f"{grouped(scan['verdict'][:1].upper() + scan['verdict'][1:])}. "
+    text = f"{verdict}Each square is a part of the device, row by row from the first sector on; the darker, the faster."
     sections = [
         Section("The surface", text, scan_chart(scan)),
         Section(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from typing import TYPE_CHECKING
 
 from headstack import __version__
 from headstack.report.page import Number, Page, Section
-from headstack.shown import Shown, number
+from headstack.shown import Shown, number, shown
 
 if TYPE_CHECKING:
     from headstack.studies.framework import Row, StudyResult
@@ -41,15 +42,26 @@ def study_page(result: StudyResult) -> Page:
     )
 
 
-def value(amount: float | None) -> Shown:
-    """Write a number of a row: as many digits as it needs."""
-    return number(amount, 2 if amount is None or abs(amount) < 1000 else 1)
+def _decimals(row: Row) -> int:
+    """Decimals of a row's numbers, the same for all: none of a count, and enough to tell what its tolerance allows."""
+    known = [amount for amount in (row.paper, row.ours) if amount is not None]
+    if any(isinstance(amount, int) for amount in known) and all(amount == round(amount) for amount in known):
+        return 0
+    allowed = re.search(r"\.(\d+)", row.tolerance)
+    least = 2 if max(map(abs, known), default=0) < 1000 else 1
+    return max(least, len(allowed[1]) if allowed else 0)
 
 
 def row_cells(row: Row) -> tuple[str, ...]:
     """The cells of a row, as `COLUMNS` names them."""
-    source, target = (value(None), value(row.paper)) if row.kind == "aim" else (value(row.paper), value(None))
-    return (row.id, row.claim, source, target, value(row.ours), row.unit, row.tolerance, row.word, row.note)
+    none, printed, ours = (_written(amount, _decimals(row)) for amount in (None, row.paper, row.ours))
+    source, target = (none, printed) if row.kind == "aim" else (printed, none)
+    return (row.id, row.claim, source, target, ours, row.unit, row.tolerance, row.word, row.note)
+
+
+def _written(amount: float | None, decimals: int) -> Shown:
+    whole = amount is not None and decimals == 0
+    return shown(number(round(amount), 0), amount) if whole else number(amount, decimals)
 
 
 def _page_cells(row: Row) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import floor, isfinite, log10
 from typing import TYPE_CHECKING
 
 from headstack.shown import Part, Shown
@@ -43,7 +44,7 @@ def cell(estimate: Estimate | None) -> Shown:
     """A mean and its interval, as far as they are known, with the digits that the interval leaves."""
     if estimate is None:
         return Shown("–", Part("", None), Part("± 95 %", None))
-    text = figure(estimate.mean) + (f" ± {figure(estimate.ci95, 2)}" if estimate.ci95 else "")
+    text = _with_interval(estimate.mean, estimate.ci95) if estimate.ci95 else figure(estimate.mean)
     return Shown(text, Part("", estimate.mean), Part("± 95 %", estimate.ci95))
 
 
@@ -54,4 +55,26 @@ def label(values: Mapping[str, object]) -> str:
 
 def figure(value: float, digits: int = 4) -> str:
     """A number for people: so many digits that count, all before the point, thousands separated."""
-    return f"{value:,.0f}" if abs(value) >= 10 ** (digits - 1) else f"{value:.{digits}g}"
+    if not isfinite(value):
+        return f"{value}"
+    if value == round(value) or abs(value) >= 10 ** (digits - 1):
+        return f"{value:,.0f}"
+    # A zero at the end is one of them: 17.10 ms stands below 16.86 ms.
+    return f"{value:.{_decimals(value, digits)}f}" if abs(value) >= LEAST else f"{value:.{digits}g}"
+
+
+LEAST = 1e-4
+"""Below this a number is written with a power of ten."""
+
+
+def _with_interval(mean: float, interval: float) -> str:
+    """Two digits of the interval, and no more decimals of the mean, but for one that repeats hardly vary at all."""
+    if not isfinite(interval):
+        return f"{figure(mean)} ± {interval}"
+    decimals = min(_decimals(interval, 2), _decimals(mean, 6) if mean else 6)
+    return f"{mean:,.{decimals}f} ± {figure(interval, 2)}"
+
+
+def _decimals(value: float, digits: int) -> int:
+    """How many decimals a number has, of which so many digits count."""
+    return max(digits - 1 - floor(log10(abs(value))), 0)

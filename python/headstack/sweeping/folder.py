@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from headstack import _core
+from headstack.counted import kept_runs
 from headstack.errors import InputError
 from headstack.sweeping.run import Record
 
@@ -91,7 +92,7 @@ class Folder:
             _core.write_at_once(file, _parquet(rows))
         except InputError as problem:
             kept = sum(file.is_file() for file in self._files())
-            done = f"{kept:,} finished runs are kept; --resume goes on once the folder can be written to"
+            done = f"{kept_runs(kept)}; --resume goes on once the folder can be written to"
             raise InputError(str(problem), problem.hint or done) from None
 
 
