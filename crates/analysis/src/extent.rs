@@ -36,7 +36,8 @@ pub(crate) fn extent(
     for _ in 0..ROUNDS {
         let (inside, elsewhere) = levels(cells, &ends)?;
         let middle = f64::midpoint(inside, elsewhere);
-        let likely = (inside - elsewhere) / merged(&cells[ends.clone()]).scatter().variance();
+        // Responses that are all alike in the region vary by what a clock makes of them.
+        let likely = (inside - elsewhere) / merged(&cells[ends.clone()]).scatter().variance().max(1e-6);
         // By how many times as likely, as a logarithm, each cell is slow.
         let slow: Vec<f64> =
             cells[within.clone()]
