@@ -43,6 +43,10 @@ const LEVELS: usize = 11;
 /// place may lie across two. Of larger sizes they are most of the device.
 const APART: u32 = 4;
 
+/// What is not named of a process beside whose requests others' reads take so many times as long at most as beside as many of others: these are
+/// in the same queues, and all that is known of reads is taken out, so that next to nothing is left in.
+const MUCH_BESIDE: f64 = 1.1;
+
 /// Regions are looked for on the first so many devices.
 const MAPPED: usize = 64;
 
@@ -199,20 +203,20 @@ impl Processes {
 
     /// Those that delay others: beside their requests, or while they work; and those that are slow.
     fn effects(self, names: &[String]) -> Vec<Effect> {
-        let mut beside = among("process", asked(self.beside), FEWEST);
+        let mut beside = among("process", asked(self.beside), FEWEST, MUCH_BESIDE);
         let found = beside.iter().filter(|(_, effect)| effect.found).count();
         beside.truncate(found.max(1));
         let named = |which: &usize| beside[..found].iter().any(|(known, _)| known == which);
         let spans: Vec<_> = self.phases.iter().map(|worked| &worked.spans[..]).collect();
         let in_phases = self.phases.iter().map(|worked| worked.differences).collect();
-        let mut working = among("process-phases", asked(in_phases), FEWEST_PHASES);
+        let mut working = among("process-phases", asked(in_phases), FEWEST_PHASES, MUCH);
         working.retain(|(which, effect)| effect.found && !named(which));
         for (which, effect) in &mut working {
             effect.phases = self.phases[*which].in_phases();
         }
         let known: Vec<usize> = working.iter().map(|(which, _)| *which).collect();
         let whole = self.phases.iter().map(|worked| worked.whole).collect();
-        for (which, effect) in among("process-queue", asked(whole), FEWEST_PHASES) {
+        for (which, effect) in among("process-queue", asked(whole), FEWEST_PHASES, MUCH) {
             let phases = self.phases[which].in_phases().filter(InPhases::is_queue);
             if let Some(phases) = phases.filter(|_| effect.found && !named(&which) && !known.contains(&which))
             {
@@ -222,7 +226,7 @@ impl Processes {
             }
         }
         let working = largest_apart(working, &spans);
-        let mut own = among("slow-process", asked(self.own), FEWEST);
+        let mut own = among("slow-process", asked(self.own), FEWEST, MUCH);
         own.retain(|(_, effect)| effect.found);
         let one = |(which, effect): (usize, Effect)| (vec![which], effect);
         let all = beside.into_iter().map(one).chain(working).chain(own.into_iter().map(one));
@@ -271,13 +275,13 @@ struct Asked<T> {
 }
 
 /// The effects of those with enough occurrences: those that are found first, and of them the clearest.
-fn among<T>(cause: &'static str, asked: Vec<Asked<T>>, fewest: u64) -> Vec<(T, Effect)> {
+fn among<T>(cause: &'static str, asked: Vec<Asked<T>>, fewest: u64, least: f64) -> Vec<(T, Effect)> {
     let asked: Vec<_> = asked.into_iter().filter(|asked| asked.sums.count() >= fewest).collect();
     let count = asked.len();
     let mut all: Vec<(f64, (T, Effect))> = asked
         .into_iter()
         .map(|Asked { what, sums, usual }| {
-            let effect = sums.effect_of_few(cause, count, MUCH * usual.max(0.0).exp(), fewest);
+            let effect = sums.effect_of_few(cause, count, least * usual.max(0.0).exp(), fewest);
             (sums.clarity(), (what, effect))
         })
         .collect();
@@ -298,7 +302,7 @@ struct Slowest {
 
 /// The region that is clearest; with those beside it that are found as well, as what is slow may lie across several.
 fn slowest_region(regions: Vec<Asked<(u32, Region)>>) -> Option<Slowest> {
-    let all = among("slow-region", regions, FEWEST);
+    let all = among("slow-region", regions, FEWEST, MUCH);
     let ((device, slowest), effect) = all.first()?;
     let (mut first, mut last) = (slowest.first, slowest.last);
     let size = last - first;
@@ -606,14 +610,14 @@ impl Regions {
 
     /// Where what is slow at those sectors begins and ends, and what it does.
     fn bounded(&self, first: u64, last: u64) -> Option<(u64, u64, Effect)> {
-        let sizes = (self.size..).zip(&self.levels).map(|(size, cells)| {
-            let named = (first >> size) as usize..(last >> size) as usize + 1;
-            (size, cells, named)
+        let mut sizes = (self.size..).zip(&self.levels).map(|(size, cells)| {
+            let end = ((last >> size) as usize + 1).min(cells.len());
+            (size, cells, (first >> size) as usize..end)
         });
         let whole = |(size, cells, named): &(u32, &Vec<Differences>, std::ops::Range<usize>)| {
-            first.is_multiple_of(1 << size) && named.end <= cells.len() && are_large_enough(cells, named)
+            first.is_multiple_of(1 << size) && !named.is_empty() && are_large_enough(cells, named)
         };
-        let (size, cells, named) = sizes.into_iter().find(whole)?;
+        let (size, cells, named) = sizes.find(whole)?;
         let (ends, sums) = extent(cells, named, usize::from(Self::are_apart(self.size, size)))?;
         let effect = sums.effect_of_many("slow-region", 1, LEAST);
         let told = effect.times_as_long.is_some_and(|times| times > 1.0);
