@@ -6,6 +6,9 @@
 //! written back, if at least four fifths of what arrived until the most were outstanding are writes, and nobody waited for
 //! most of its writes, where the trace says who waits. Reads in bursts are compared with those around them: see
 //! [`crate::effect`].
+//!
+//! Where writes of a burst come one after the other, some come before so many are outstanding, and some when it is over. Reads beside these
+//! are neither in the burst nor a measure for it.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -35,6 +38,12 @@ const KEPT: usize = 50;
 
 /// Of so many flushes of a device it is asked whether they come evenly.
 const TIMED: usize = 4096;
+
+/// What comes so soon after the last write is done may belong to the same burst.
+const SOON: Nanos = Nanos(100_000_000);
+
+/// A burst runs up, and out, for so long at most, or for as long as it lasts.
+const SHOULDER: Nanos = Nanos(500_000_000);
 
 /// Reads that wait to be told whether they come in a burst; with more, what began is none, and begins anew.
 const HELD: usize = 4096;
@@ -131,10 +140,36 @@ struct Device {
     recent: VecDeque<Nanos>,
     /// The last burst is over, and the queue it left is not.
     backlog: bool,
+    /// Writes that came soon one after the other.
+    together: Together,
+    /// Until when the last burst may run out.
+    runs_out_to: Nanos,
     flushes: Vec<Nanos>,
     matched: Matched<2>,
     /// Arrivals of the reads in the current burst, not yet known to be one, and what they were.
     held: Vec<(Nanos, Peer)>,
+}
+
+/// Writes of which each came soon after those before it were done.
+#[derive(Debug, Default)]
+struct Together {
+    from: Nanos,
+    /// When all of them are done.
+    to: Nanos,
+}
+
+impl Together {
+    fn write(&mut self, arrival: Nanos, finish: Nanos) {
+        if arrival > self.to.saturating_add(SOON) {
+            self.from = arrival;
+        }
+        self.to = self.to.max(finish);
+    }
+
+    /// Whether what arrives now may be one of them.
+    fn go_on_at(&self, now: Nanos) -> bool {
+        now <= self.to.saturating_add(SOON)
+    }
 }
 
 /// Finds bursts in I/Os in order of arrival, those of each device.
@@ -230,6 +265,7 @@ impl Device {
         }
         sums.all_writes += 1;
         self.writes.add(finish);
+        self.together.write(now, finish);
         self.first.get_or_insert(now);
         if self.recent.len() == RECENT {
             self.recent.pop_front();
@@ -275,10 +311,11 @@ impl Device {
         }
     }
 
-    /// What waits in the queue that a burst left is no measure for those in it.
+    /// What waits in the queue that a burst left, or comes beside its last writes, is no measure for those in it.
     fn read_outside(&mut self, arrival: Nanos, peer: &Peer, sums: &mut Sums) {
         sums.outside.record(peer.response);
-        if let Some(log) = peer.crowded.filter(|_| !self.backlog) {
+        let runs_out = arrival < self.runs_out_to && self.together.go_on_at(arrival);
+        if let Some(log) = peer.crowded.filter(|_| !self.backlog && !runs_out) {
             self.matched.outside(arrival, log);
         }
     }
@@ -307,7 +344,10 @@ impl Device {
                 self.flushes.push(current.start);
             }
         }
-        self.matched.occurrence(usize::from(!flush), current.start, end, current.logs);
+        let shoulder = end.saturating_sub(current.start).max(SHOULDER);
+        self.runs_out_to = end.saturating_add(shoulder);
+        let runs_up = self.together.from.min(current.start).max(current.start.saturating_sub(shoulder));
+        self.matched.after_run_up(usize::from(!flush), [runs_up, current.start, end], current.logs);
         sums.found.push(Burst {
             kind: if flush { "flush" } else { "mixed" },
             start_s: current.start.as_s(),

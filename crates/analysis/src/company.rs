@@ -17,7 +17,10 @@ use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 use headstack_trace::{Io, Kind};
 use headstack_units::{Lba, Nanos};
 
-use crate::effect::{Differences, Effect, FEWEST, FEWEST_READS, FilledBy, Logs, MUCH, WINDOW, of_device};
+use crate::effect::{
+    Differences, Effect, FEWEST, FEWEST_READS, FilledBy, LEAST, Logs, MUCH, WINDOW, of_device,
+};
+use crate::extent::{are_large_enough, extent};
 use crate::peers::{Peer, count_level};
 use crate::phases::{self, FEWEST_PHASES, InPhases, Overlap, Phases, Ratio, Span, Worked, overlap};
 
@@ -39,6 +42,10 @@ const LEVELS: usize = 11;
 /// Of the sizes of which there are so many regions or more, those next to one are not among the others it is compared with: a slow
 /// place may lie across two. Of larger sizes they are most of the device.
 const APART: u32 = 4;
+
+/// What is not named of a process beside whose requests others' reads take so many times as long at most as beside as many of others: these are
+/// in the same queues, and all that is known of reads is taken out, so that next to nothing is left in.
+const MUCH_BESIDE: f64 = 1.1;
 
 /// Regions are looked for on the first so many devices.
 const MAPPED: usize = 64;
@@ -146,24 +153,27 @@ impl Company {
     /// there are several. And who fills the queue, if one process does.
     pub(crate) fn finish(mut self, device: impl Fn(u32) -> String) -> (Vec<Effect>, Option<FilledBy>) {
         let several = self.devices.len() > 1;
-        let mut regions = Vec::new();
+        let (mut regions, mut grids) = (Vec::new(), BTreeMap::new());
         let mut processes = Processes::default();
         for (number, found) in &mut self.devices {
             found.settle_stretch(0);
             found.settle_stretch(1);
             found.settle_company();
             processes.add(found);
-            let own = found.regions.take().into_iter().flat_map(Regions::all);
-            regions.extend(own.map(|region| Asked {
+            let Some(grid) = found.regions.take() else { continue };
+            regions.extend(grid.all().map(|region| Asked {
                 sums: region.sums,
                 usual: region.usual,
                 what: (*number, region),
             }));
+            grids.insert(*number, grid);
         }
         let filled_by = processes.filled_by(&self.names);
-        let slowest = slowest_region(regions, |number, first, last| {
+        let slowest = slowest_region(regions).map(|Slowest { device: number, first, last, effect }| {
+            let bounded = effect.found.then(|| grids[&number].bounded(first, last)).flatten();
+            let (first, last, effect) = bounded.unwrap_or((first, last, effect));
             let of = if several { format!(" of device {}", device(number)) } else { String::new() };
-            format!("LBA {first} to {last}{of}")
+            Effect { name: Some(format!("LBA {first} to {last}{of}")), ..effect }
         });
         (slowest.into_iter().chain(processes.effects(&self.names)).collect(), filled_by)
     }
@@ -193,20 +203,20 @@ impl Processes {
 
     /// Those that delay others: beside their requests, or while they work; and those that are slow.
     fn effects(self, names: &[String]) -> Vec<Effect> {
-        let mut beside = among("process", asked(self.beside), FEWEST);
+        let mut beside = among("process", asked(self.beside), FEWEST, MUCH_BESIDE);
         let found = beside.iter().filter(|(_, effect)| effect.found).count();
         beside.truncate(found.max(1));
         let named = |which: &usize| beside[..found].iter().any(|(known, _)| known == which);
         let spans: Vec<_> = self.phases.iter().map(|worked| &worked.spans[..]).collect();
         let in_phases = self.phases.iter().map(|worked| worked.differences).collect();
-        let mut working = among("process-phases", asked(in_phases), FEWEST_PHASES);
+        let mut working = among("process-phases", asked(in_phases), FEWEST_PHASES, MUCH);
         working.retain(|(which, effect)| effect.found && !named(which));
         for (which, effect) in &mut working {
             effect.phases = self.phases[*which].in_phases();
         }
         let known: Vec<usize> = working.iter().map(|(which, _)| *which).collect();
         let whole = self.phases.iter().map(|worked| worked.whole).collect();
-        for (which, effect) in among("process-queue", asked(whole), FEWEST_PHASES) {
+        for (which, effect) in among("process-queue", asked(whole), FEWEST_PHASES, MUCH) {
             let phases = self.phases[which].in_phases().filter(InPhases::is_queue);
             if let Some(phases) = phases.filter(|_| effect.found && !named(&which) && !known.contains(&which))
             {
@@ -216,7 +226,7 @@ impl Processes {
             }
         }
         let working = largest_apart(working, &spans);
-        let mut own = among("slow-process", asked(self.own), FEWEST);
+        let mut own = among("slow-process", asked(self.own), FEWEST, MUCH);
         own.retain(|(_, effect)| effect.found);
         let one = |(which, effect): (usize, Effect)| (vec![which], effect);
         let all = beside.into_iter().map(one).chain(working).chain(own.into_iter().map(one));
@@ -265,13 +275,13 @@ struct Asked<T> {
 }
 
 /// The effects of those with enough occurrences: those that are found first, and of them the clearest.
-fn among<T>(cause: &'static str, asked: Vec<Asked<T>>, fewest: u64) -> Vec<(T, Effect)> {
+fn among<T>(cause: &'static str, asked: Vec<Asked<T>>, fewest: u64, least: f64) -> Vec<(T, Effect)> {
     let asked: Vec<_> = asked.into_iter().filter(|asked| asked.sums.count() >= fewest).collect();
     let count = asked.len();
     let mut all: Vec<(f64, (T, Effect))> = asked
         .into_iter()
         .map(|Asked { what, sums, usual }| {
-            let effect = sums.effect_of_few(cause, count, MUCH * usual.max(0.0).exp(), fewest);
+            let effect = sums.effect_of_few(cause, count, least * usual.max(0.0).exp(), fewest);
             (sums.clarity(), (what, effect))
         })
         .collect();
@@ -281,12 +291,18 @@ fn among<T>(cause: &'static str, asked: Vec<Asked<T>>, fewest: u64) -> Vec<(T, E
     all.into_iter().map(|(_, each)| each).collect()
 }
 
+/// A region, and what it does.
+#[derive(Debug)]
+struct Slowest {
+    device: u32,
+    first: u64,
+    last: u64,
+    effect: Effect,
+}
+
 /// The region that is clearest; with those beside it that are found as well, as what is slow may lie across several.
-fn slowest_region(
-    regions: Vec<Asked<(u32, Region)>>,
-    name: impl Fn(u32, u64, u64) -> String,
-) -> Option<Effect> {
-    let all = among("slow-region", regions, FEWEST);
+fn slowest_region(regions: Vec<Asked<(u32, Region)>>) -> Option<Slowest> {
+    let all = among("slow-region", regions, FEWEST, MUCH);
     let ((device, slowest), effect) = all.first()?;
     let (mut first, mut last) = (slowest.first, slowest.last);
     let size = last - first;
@@ -307,7 +323,7 @@ fn slowest_region(
             first = region.first;
         }
     }
-    Some(Effect { name: Some(name(*device, first, last)), ..effect.clone() })
+    Some(Slowest { device: *device, first, last, effect: effect.clone() })
 }
 
 impl Device {
@@ -518,9 +534,10 @@ impl Regions {
         let (streams, largest) = (sort == 1, self.largest.max(1) as f64);
         let zone = |lba: u64| (1.0 - ZONES * lba as f64 / largest).ln();
         let zones: f64 = all.iter().map(|read| zone(read.lba)).sum();
+        let smallest = self.size;
         let tells_apart = |size: &u32| first.lba >> size != last.lba >> size;
-        let apart = self.size + LEVELS as u32 - APART;
         for (size, found) in (self.size..).take_while(tells_apart).zip(&mut self.levels) {
+            let apart = Self::are_apart(smallest, size);
             let each: Vec<&[Placed]> =
                 all.chunk_by(|one, next| one.lba >> size == next.lba >> size).collect();
             for (place, there) in each.iter().enumerate() {
@@ -528,8 +545,7 @@ impl Regions {
                     continue;
                 }
                 let at = there[0].lba >> size;
-                let is_next_to =
-                    |other: &&&[Placed]| size <= apart && (other[0].lba >> size).abs_diff(at) == 1;
+                let is_next_to = |other: &&&[Placed]| apart && (other[0].lba >> size).abs_diff(at) == 1;
                 let before = place.checked_sub(1).and_then(|before| each.get(before)).filter(is_next_to);
                 let after = each.get(place + 1).filter(is_next_to);
                 let Some((those, mut others)) = compared(there, [before.copied(), after.copied()]) else {
@@ -568,10 +584,10 @@ impl Regions {
     /// What was found in each. Where one region is much faster than the rest, the rest is slower than the others on average; so
     /// a region must be slower than most of its size. Reads that a cache answers or not are of two sorts: a dozen of one sort
     /// come together by chance in one of thousands of regions, and seem to vary little.
-    fn all(self) -> impl Iterator<Item = Region> {
+    fn all(&self) -> impl Iterator<Item = Region> {
         // Of all sizes together: regions that hold the same reads are equally sure, and the smallest comes first.
         let scatter = self.levels.iter().flatten().map(Differences::scatter).sum();
-        (self.size..).zip(self.levels).flat_map(move |(size, found)| {
+        (self.size..).zip(&self.levels).flat_map(move |(size, found)| {
             let mut means: Vec<f64> =
                 found.iter().filter(|sums| sums.count() >= FEWEST).map(Differences::mean).collect();
             means.sort_unstable_by(f64::total_cmp);
@@ -582,6 +598,35 @@ impl Regions {
                 sums: sums.among_alike(scatter),
                 usual,
             })
+        })
+    }
+}
+
+impl Regions {
+    /// Whether regions of a size are not held against those next to them.
+    fn are_apart(smallest: u32, size: u32) -> bool {
+        size <= smallest + LEVELS as u32 - APART
+    }
+
+    /// Where what is slow at those sectors begins and ends, and what it does.
+    fn bounded(&self, first: u64, last: u64) -> Option<(u64, u64, Effect)> {
+        let mut sizes = (self.size..).zip(&self.levels).map(|(size, cells)| {
+            let end = ((last >> size) as usize + 1).min(cells.len());
+            (size, cells, (first >> size) as usize..end)
+        });
+        let whole = |(size, cells, named): &(u32, &Vec<Differences>, std::ops::Range<usize>)| {
+            first.is_multiple_of(1 << size) && !named.is_empty() && are_large_enough(cells, named)
+        };
+        let (size, cells, named) = sizes.find(whole)?;
+        let (ends, sums) = extent(cells, named, usize::from(Self::are_apart(self.size, size)))?;
+        let effect = sums.effect_of_many("slow-region", 1, LEAST);
+        let told = effect.times_as_long.is_some_and(|times| times > 1.0);
+        told.then(|| {
+            (
+                (ends.start as u64) << size,
+                ((ends.end as u64) << size) - 1,
+                Effect { found: true, withheld: None, ..effect },
+            )
         })
     }
 }

@@ -221,15 +221,18 @@ impl<const KINDS: usize> Matched<KINDS> {
 
     /// An occurrence of `kind` with the reads in it.
     pub(crate) fn occurrence(&mut self, kind: usize, from: Nanos, to: Nanos, inside: Logs) {
+        self.after_run_up(kind, [from, from, to], inside);
+    }
+
+    /// The same of one that ran up to its beginning since the first of these instants: reads between are no measure for it.
+    pub(crate) fn after_run_up(&mut self, kind: usize, [runs_up, from, to]: [Nanos; 3], inside: Logs) {
         if inside.count == 0 {
             return;
         }
         let reach = to.saturating_sub(from).max(REACH);
-        let since = from.saturating_sub(reach);
-        let mut around = Logs::default();
-        for (_, log) in self.recent.iter().rev().take_while(|(arrival, _)| *arrival >= since) {
-            around.add(*log);
-        }
+        let since = runs_up.saturating_sub(reach);
+        let earlier = self.recent.iter().rev().skip_while(|(arrival, _)| *arrival >= runs_up);
+        let around = earlier.take_while(|(arrival, _)| *arrival >= since).map(|(_, log)| *log).collect();
         self.pending.push_back(Pending { kind, inside, around, until: to.saturating_add(reach) });
     }
 
@@ -325,7 +328,7 @@ pub(crate) struct Scatter {
 }
 
 impl Scatter {
-    fn variance(self) -> f64 {
+    pub(crate) fn variance(self) -> f64 {
         if self.freedom == 0 { 0.0 } else { self.squares / self.freedom as f64 }
     }
 }
@@ -359,6 +362,24 @@ impl Differences {
         self.sum += other.sum;
         self.squares += other.squares;
         self.alike = [self.alike, other.alike].into_iter().sum();
+    }
+
+    /// Both.
+    pub(crate) fn with(mut self, other: Self) -> Self {
+        self.merge(other);
+        self
+    }
+
+    /// Each of them less by so much, and so many times that.
+    pub(crate) fn less(self, by: f64, times: f64) -> Self {
+        let count = self.count as f64;
+        let squares = self.squares - 2.0 * by * self.sum + count * by * by;
+        Self { sum: times * (self.sum - count * by), squares: times * times * squares, ..self }
+    }
+
+    /// Reads in the observations.
+    pub(crate) fn reads(&self) -> u64 {
+        self.reads
     }
 
     /// The same, of many that vary about as much: few of one that all came out alike by chance are not much surer than those of

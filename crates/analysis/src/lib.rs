@@ -32,6 +32,7 @@ mod batches;
 mod causes;
 mod company;
 mod depth;
+mod extent;
 mod groups;
 mod late;
 mod pauses;
