@@ -24,7 +24,7 @@ WORDS_OF: dict[Kind, tuple[str, str]] = {
     "input": ("input read back", "not reproduced"),
     "fitted": ("agrees after a fit", "differs after a fit"),
 }
-"""What a row that holds is called, and one that differs. What agrees after a fit is not reproduced: it is no news of the model alone."""
+"""What a row that holds is called, and one that differs. What agrees after a fit is not reproduced: the model was told part of it."""
 Progress = Callable[[str], None]
 """Told, in a few words, what a study is doing."""
 
