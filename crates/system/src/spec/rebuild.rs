@@ -59,6 +59,7 @@ impl Default for RebuildSpec {
     }
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn is_one(value: &f64) -> bool {
     *value == 1.0
 }
