@@ -14,7 +14,7 @@ from headstack.studies import rebuild as rebuild_study
 from headstack.studies.rebuild.drive import media_mb_per_s, write_full
 from headstack.studies.rebuild.loads import Array, whole_surface, workload
 from headstack.studies.rebuild.loads import rebuild as rebuild_under
-from headstack.studies.rebuild.pools import FIRST, LAST, Pool, rebuild, whole_s
+from headstack.studies.rebuild.pools import FIRST, LAST, Pool, Rebuilt, rebuild, whole_s
 
 LOAD = ("--workload", "thesis-4ms", "--requests", "2000")
 FAILS = ("--set", "volume.data.failures=[{ drive = 1, at_s = 2 }]")
@@ -49,6 +49,7 @@ def test_lost_data_are_told_and_the_command_is_done_in_part() -> None:
     [
         ("failures=[{ drive = 9, at_s = 1 }]", "9 is not one of the 4 drives"),
         ("rebuild={ window = 8 }", "nothing to rebuild onto"),
+        ("rebuild={ write_efficiency = 80 }", "`volume.data.rebuild.write_efficiency`: 80 is not between 0.01 and 1"),
         ('spares=["hp-97560"]', "fewer than"),
         ("declustered={ group_width = 3 }", "means nothing to level"),
     ],
@@ -77,6 +78,13 @@ def test_requests_beside_a_rebuild_seek_as_on_a_drive_of_full_size() -> None:
     assert quiet.mb_per_s == pytest.approx(media_mb_per_s(), rel=0.03)
     assert loaded.mb_per_s < 0.8 * quiet.mb_per_s
     assert (loaded.p50 or 0) > 10
+
+
+def test_a_spare_that_takes_writes_at_a_share_of_its_rate_is_rebuilt_at_that_share() -> None:
+    whole, share = (
+        rebuild(Pool(12, 4, 1, is_distributed=False, write_efficiency=efficiency)).mb_per_s for efficiency in (1.0, 0.5)
+    )
+    assert share == pytest.approx(whole / 2, rel=0.02)
 
 
 def test_a_limit_holds_on_the_inner_tracks_too() -> None:
@@ -132,6 +140,25 @@ def test_the_drives_own_order_prefers_the_reads_of_a_rebuild(tmp_path: Path) -> 
 def test_the_finding_says_what_its_row_compares() -> None:
     said = rebuild_study.finding({"even-width": 0.56, "load-p99": 3.4})
     assert "as fast as it can be is 3.4 times that with a limit of 20 MB/s" in said
+
+
+def test_what_a_fitted_constant_gives_is_not_called_reproduced() -> None:
+    """Of one width of the traditional spare it is fitted to; that row says so, and all others are told apart from what nothing is fitted to."""
+    spare, published = Rebuilt(23.3, 191.0, 0.5), {8: {"traditional_spare": 28.7}}
+    pools = {Pool(90, 8, 1, is_distributed=False): spare}
+    efficiency = rebuild_study.fitted_efficiency(pools, published)
+    assert efficiency == pytest.approx(23.3 / 28.7, abs=5e-4)
+    hours = Rebuilt(28.7, 155.0, 0.5)
+    fitted, other, spread = (
+        rebuild_study._fitted_row(pool, 28.7, hours, efficiency)
+        for pool in (*pools, Pool(90, 4, 1, is_distributed=False), Pool(90, 8, 1))
+    )
+    assert (fitted.word, other.word, spread.word) == ("input read back", "agrees after a fit", "agrees after a fit")
+    assert "fitted to these hours" in fitted.note
+    assert "fitted to the hours of 8 data + 1 parity with a spare drive" in spread.note
+    assert rebuild_study._fitted_row(Pool(90, 4, 1), 2.9, hours, efficiency).word == "differs after a fit"
+    ids = [row.id for row in rebuild_study._fitted(pools, {})]
+    assert len(ids) == len(set(ids)) == 64
 
 
 def test_rates_are_exported_by_one_study_only(tmp_path: Path) -> None:

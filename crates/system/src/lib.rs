@@ -109,6 +109,7 @@ pub mod spec;
 mod stepper;
 pub mod summary;
 mod system;
+mod targets;
 pub mod workload;
 
 pub use engine::CommandTold;

@@ -16,7 +16,8 @@ use crate::layer::{
     AnyLayer, AnyVolume, ArrayCache, ArrayCacheParts, FlushFirst, Level, Members, UnitMap, UnitPart, level,
 };
 use crate::random::component_seed;
-use crate::spec::{ArrayCacheSpec, HostSpec, SystemConfig, VolumeConfig};
+use crate::spec::{ArrayCacheSpec, ArrayOptions, HostSpec, SystemConfig, VolumeConfig};
+use crate::targets::{intake_of, rebuild_of};
 use crate::workload::DeviceShape;
 
 /// A request transfers no more: when each of its sectors comes and goes is kept while it is served. (Linux sends some thousand.)
@@ -166,7 +167,9 @@ impl System {
                     problems: vec![problem],
                 });
             }
-            let options = volume.options.clone();
+            let rebuild = rebuild_of(&config, volume, &models);
+            let options = ArrayOptions { rebuild, ..volume.options.clone() };
+            let intake = intake_of(volume, &models, drives.iter().chain(&spares));
             let stripe_unit =
                 ((options.stripe_unit_kib * 1024.0) as u64 / u64::from(host_sector_bytes)).max(1);
             let members = Members {
@@ -176,6 +179,7 @@ impl System {
                 stripe_unit,
                 sector_bytes: host_sector_bytes,
                 options,
+                intake,
             };
             let layer = (level(&volume.level)?.new)(members);
             let sectors = layer.sectors();

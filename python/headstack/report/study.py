@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 COLUMNS = ("row", "claim", "source", "target", "ours", "unit", "tolerance", "verdict", "note")
 PAGE_COLUMNS = ("verdict", "claim", "source", "target", "ours", "unit", "tolerance", "row")
 """On a page the verdict comes first, where a phone shows it, and the note stands below the claim."""
-WORDS = ("reproduced", "not reproduced", "met", "missed", "input read back", "not testable")
+WORDS = (
+    "reproduced", "not reproduced", "met", "missed", "input read back", "agrees after a fit", "differs after a fit", "not testable",
+)  # fmt: skip
 
 
 def study_page(result: StudyResult) -> Page:
@@ -25,7 +27,7 @@ def study_page(result: StudyResult) -> Page:
     table = Section(
         "The source's numbers beside ours",
         "Source: what the source prints. Target: our own aim or bound, where it prints none. An input read back was given "
-        "to the model and proves nothing about it.",
+        "to the model and proves nothing about it. After a fit: a constant of the model is fitted to another number of the source.",
         columns=list(PAGE_COLUMNS),
         rows=[_page_cells(row) for row in result.rows],
         notes=[row.note for row in result.rows],

@@ -142,10 +142,10 @@ class StudyRow(TypedDict):
     unit: str
     tolerance: str
     verdict: str
-    """`reproduced` or `not reproduced`, `met` or `missed` of an aim, `input read back`, `not testable`."""
+    """`reproduced` or `not reproduced`, `met` or `missed` of an aim, `input read back`, `agrees after a fit` or `differs after a fit`, `not testable`."""
     note: str
     kind: str
-    """`source`: the source prints the number; `aim`: it is an aim of ours; `input`: the model was given it."""
+    """`source`: the source prints the number; `aim`: it is an aim of ours; `input`: the model was given it; `fitted`: the source prints it, and a constant is fitted to another number."""
 
 
 class StudyOutput(TypedDict):

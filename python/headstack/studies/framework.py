@@ -15,8 +15,16 @@ if TYPE_CHECKING:
     from headstack.results.comparisons import StudyOutput, StudyRow
 
 Verdict = Literal["holds", "differs", "not-testable"]
-Kind = Literal["source", "aim", "input"]
-"""Where the number beside ours comes from: the source prints it; it is our own aim or bound; the model was given it."""
+Kind = Literal["source", "aim", "input", "fitted"]
+"""Where the number beside ours comes from: the source prints it; it is our own aim or bound; the model was given it; the source prints
+it, and a constant of the model is fitted to another number of that source."""
+WORDS_OF: dict[Kind, tuple[str, str]] = {
+    "source": ("reproduced", "not reproduced"),
+    "aim": ("met", "missed"),
+    "input": ("input read back", "not reproduced"),
+    "fitted": ("agrees after a fit", "differs after a fit"),
+}
+"""What a row that holds is called, and one that differs. What agrees after a fit is not reproduced: the model was told part of it."""
 Progress = Callable[[str], None]
 """Told, in a few words, what a study is doing."""
 
@@ -47,10 +55,7 @@ class Row:
         """The verdict in words."""
         if self.verdict == "not-testable":
             return "not testable"
-        if self.kind == "input":
-            return "input read back" if self.verdict == "holds" else "not reproduced"
-        words = ("met", "missed") if self.kind == "aim" else ("reproduced", "not reproduced")
-        return words[self.verdict == "differs"]
+        return WORDS_OF[self.kind][self.verdict == "differs"]
 
     def json(self) -> StudyRow:
         """The row as a JSON object: what the source prints apart from what is an aim of ours."""
@@ -82,6 +87,8 @@ class StudyResult:
             parts.append(f"{words['met']} of {aims} aims of ours met")
         if words["input read back"]:
             parts.append(f"inputs read back: {words['input read back']}")
+        if fitted := words["agrees after a fit"] + words["differs after a fit"]:
+            parts.append(f"after a fit to one number {words['agrees after a fit']} of {fitted} others agree")
         if words["not testable"]:
             parts.append(f"not testable here: {words['not testable']}")
         return " ".join(filter(None, (self.finding, "; ".join(parts) + ".")))

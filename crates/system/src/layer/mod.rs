@@ -25,7 +25,7 @@ use headstack_drive::command::Command;
 use headstack_trace::Request;
 use headstack_units::{Lba, Nanos, Op, RequestFlags};
 
-pub(crate) use array::{Loss, MARKS, Record, Repair};
+pub(crate) use array::{Intake, Loss, MARKS, Record, Repair};
 pub(crate) use unit_map::{UnitMap, UnitPart, UnitRange};
 
 pub(crate) use array_cache::{ArrayCache, Counts as ArrayCacheCounts, Parts as ArrayCacheParts};
@@ -271,6 +271,8 @@ pub(crate) struct Members {
     /// Bytes in one of the host's sectors.
     pub(crate) sector_bytes: u32,
     pub(crate) options: ArrayOptions,
+    /// How fast its drives take what is rebuilt onto them.
+    pub(crate) intake: Intake,
 }
 
 #[cfg(test)]
@@ -278,7 +280,15 @@ impl Members {
     /// With the usual options.
     pub(crate) fn plain(drives: Vec<UnitMap>, stripe_unit: u64) -> Self {
         let options = ArrayOptions::default();
-        Self { level: String::new(), drives, spares: Vec::new(), stripe_unit, sector_bytes: 512, options }
+        Self {
+            level: String::new(),
+            drives,
+            spares: Vec::new(),
+            stripe_unit,
+            sector_bytes: 512,
+            options,
+            intake: Intake::default(),
+        }
     }
 }
 

@@ -74,6 +74,11 @@ impl UnitMap {
         self.ends.last().copied().unwrap_or(0)
     }
 
+    /// Its units, in order.
+    pub(crate) fn units(&self) -> impl Iterator<Item = usize> {
+        self.parts.iter().map(|part| part.unit)
+    }
+
     /// The unit that holds a sector.
     pub(crate) fn unit_of(&self, lba: Lba) -> usize {
         self.parts[self.part_of(lba.0)].unit

@@ -20,13 +20,19 @@ pub struct DriveFailure {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RebuildSpec {
-    /// What is rebuilt of a drive in one step, in KiB; whole stripe units, at least one.
-    pub step_kib: f64,
+    /// What is rebuilt of a drive in one step, in KiB; whole stripe units, at least one. Absent: 1024, or less where drives report
+    /// writes complete early, but only such as fit in their buffers: as many units as fit there twice.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub step_kib: Option<f64>,
     /// Steps in flight at a time.
     pub window: u32,
     /// At most so many 10⁶ bytes per second are rebuilt; absent: as many as can be.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rate_mb_per_s: Option<f64>,
+    /// The share of its own rate at which a drive takes what is rebuilt onto it, above 0 to 1: each write has the drive for so much
+    /// longer than its media need for it. For losses of which only the rate is known.
+    #[serde(skip_serializing_if = "is_one")]
+    pub write_efficiency: f64,
     /// In which order.
     pub order: RebuildOrder,
     /// Which of the members that are left are read.
@@ -41,14 +47,40 @@ pub struct RebuildSpec {
 impl Default for RebuildSpec {
     fn default() -> Self {
         Self {
-            step_kib: 1024.0,
+            step_kib: None,
             window: 4,
             rate_mb_per_s: None,
+            write_efficiency: 1.0,
             order: RebuildOrder::default(),
             reads: RebuildReads::default(),
             priority: RebuildPriority::default(),
             commands_per_drive: 2,
         }
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_one(value: &f64) -> bool {
+    *value == 1.0
+}
+
+/// Of a step, where nothing else is said.
+const STEP_KIB: f64 = 1024.0;
+const LEAST_EFFICIENCY: f64 = 0.01;
+
+impl RebuildSpec {
+    /// For drives that report only such writes early as fit in so large a buffer, stripe units being of this size. One write is on
+    /// its way to the media while the next one comes in; of a larger one the drive says that it is complete when a revolution is
+    /// lost before the next.
+    pub(crate) fn within_buffer(mut self, buffer_kib: f64, unit_kib: f64) -> Self {
+        let units = (buffer_kib / 2.0 / unit_kib).floor().max(1.0);
+        self.step_kib.get_or_insert(STEP_KIB.min(units * unit_kib));
+        self
+    }
+
+    /// What is rebuilt in one step.
+    pub(crate) fn step_kib(&self) -> f64 {
+        self.step_kib.unwrap_or(STEP_KIB)
     }
 }
 
@@ -104,7 +136,8 @@ pub(super) fn check(volume: &VolumeConfig) -> Vec<String> {
             problems.push(format!("`volume.{name}.failures`: {at_s} s is not between 0 and 3e9"));
         }
     }
-    let RebuildSpec { step_kib, window, rate_mb_per_s, commands_per_drive, .. } = options.rebuild;
+    let RebuildSpec { step_kib, window, rate_mb_per_s, write_efficiency, commands_per_drive, .. } =
+        options.rebuild;
     let mut limit = |key: &str, value: f64, least: f64| {
         if !(least..=1e9).contains(&value) {
             problems.push(format!(
@@ -113,12 +146,22 @@ pub(super) fn check(volume: &VolumeConfig) -> Vec<String> {
             ));
         }
     };
-    limit("step_kib", step_kib, 0.5);
+    limit("step_kib", step_kib.unwrap_or(STEP_KIB), 0.5);
     limit("window", window.into(), 1.0);
     limit("rate_mb_per_s", rate_mb_per_s.unwrap_or(1.0), 1e-3);
     limit("commands_per_drive", commands_per_drive.into(), 1.0);
+    if !(LEAST_EFFICIENCY..=1.0).contains(&write_efficiency) {
+        problems.push(format!(
+            "`volume.{name}.rebuild.write_efficiency`: {} is not between {LEAST_EFFICIENCY} and 1; it is the share of its own rate \
+             at which a drive takes the rebuild's writes: 0.8 for a rebuild at 160 MB/s of a drive that writes 200",
+            shown(write_efficiency)
+        ));
+    }
     let unit_kib = options.stripe_unit_kib;
-    if step_kib != RebuildSpec::default().step_kib && unit_kib > 0.0 && step_kib % unit_kib != 0.0 {
+    if let Some(step_kib) = step_kib
+        && unit_kib > 0.0
+        && step_kib % unit_kib != 0.0
+    {
         problems.push(format!(
             "`volume.{name}.rebuild.step_kib`: {} is not a multiple of the stripe unit of {} KiB",
             shown(step_kib),

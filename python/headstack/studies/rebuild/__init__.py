@@ -7,6 +7,7 @@ is rebuilt at. Under a load it has all of them, for requests seek over them. Hou
 from __future__ import annotations
 
 import csv
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from headstack.report.page import Section
@@ -34,6 +35,9 @@ WITHIN, READ_OFF = 0.10, 0.2
 # The drives' share of a traditional spare does not depend on the width: three of the sixteen widths tell.
 TRADITIONAL = (1, 8, 16)
 TRADITIONAL_WITHIN = 0.05
+# The one width whose published hours the write efficiency is fitted to, with a traditional spare: what the others, and those of a
+# distributed spare, make of the same constant is held against theirs.
+FITTED_TO = 8
 _SLOWEST = min(limit for limit in loads.LIMITS if limit is not None)
 
 
@@ -46,6 +50,8 @@ def run(data: Path | None, progress: Progress | None) -> tuple[list[Row], list[S
     ours = dict(zip(pools, each(rebuild, [(pool,) for pool in pools]), strict=True))
     published = _published(data_file(data, FILE))
     rows = _hours(ours, published) + _traditional(ours, published)
+    say("pools whose drives take writes at a share of their rate")
+    rows += _fitted(ours, published)
     say("windows and widths")
     rows += _windows(ours)
     say("arrays under a load")
@@ -120,6 +126,47 @@ def _traditional(ours: dict[Pool, Rebuilt], published: dict[int, dict[str, float
     media, spare = media_mb_per_s(), ours[Pool(DRIVES, 8, 1, is_distributed=False)].mb_per_s
     claim = "a spare drive is written at the rate of its media"
     return [*rows, about("spare-drive-rate", claim, media, spare, "MB/s", within=0.02 * media, kind="aim")]
+
+
+def fitted_efficiency(ours: dict[Pool, Rebuilt], published: dict[int, dict[str, float]]) -> float:
+    """The write efficiency at which the traditional spare of one width takes the published hours.
+
+    It is written at the rate of its media, so that hours go with the inverse of the efficiency.
+    """
+    hours = published[FITTED_TO]["traditional_spare"]
+    return min(1.0, round(ours[Pool(DRIVES, FITTED_TO, 1, is_distributed=False)].hours / hours, 3))
+
+
+def _fitted(ours: dict[Pool, Rebuilt], published: dict[int, dict[str, float]]) -> list[Row]:
+    """What one constant, fitted to one width of the traditional spare, makes of the other widths and of the distributed spare."""
+    spare = [(width, Pool(DRIVES, width, 1, is_distributed=False), "traditional_spare") for width in DATA]
+    spread = [(width, Pool(DRIVES, width, parity), f"p{parity}") for parity in PARITIES for width in DATA]
+    if not published:
+        needs = f"needs {FILE} of the data"
+        return [not_testable(*_fitted_name(pool), None, "h", needs) for _, pool, _ in spare + spread]
+    efficiency = fitted_efficiency(ours, published)
+    pools = [replace(pool, write_efficiency=efficiency) for _, pool, _ in spare + spread]
+    found = each(rebuild, [(pool,) for pool in pools])
+    return [
+        _fitted_row(pool, published[width][column], fitted, efficiency)
+        for (width, pool, column), fitted in zip(spare + spread, found, strict=True)
+    ]
+
+
+def _fitted_name(pool: Pool) -> tuple[str, str]:
+    """Id and claim of a row in which the write efficiency is fitted."""
+    kind, spare = ("draid", "distributed spare") if pool.is_distributed else ("spare-drive", "spare drive")
+    claim = f"16 TB, {DRIVES} drives, {pool.data} data + {pool.parity} parity, {spare}, write efficiency fitted: hours"
+    return f"fitted-{kind}-{pool.data}d{pool.parity}p", claim
+
+
+def _fitted_row(pool: Pool, hours: float, fitted: Rebuilt, efficiency: float) -> Row:
+    is_fitted = pool.data == FITTED_TO and not pool.is_distributed
+    whose = "these hours" if is_fitted else f"the hours of {FITTED_TO} data + 1 parity with a spare drive"
+    note = f"{100 * (fitted.hours / hours - 1):+.0f} %; write efficiency {efficiency:g}, fitted to {whose}"
+    within = max((WITHIN if pool.is_distributed else TRADITIONAL_WITHIN) * hours, READ_OFF)
+    kind = "input" if is_fitted else "fitted"
+    return about(*_fitted_name(pool), hours, fitted.hours, "h", within=within, note=note, kind=kind)
 
 
 def _windows(ours: dict[Pool, Rebuilt]) -> list[Row]:

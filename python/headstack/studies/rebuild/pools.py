@@ -38,10 +38,13 @@ class Pool:
     window_mib: int = 32
     """Data in flight, times the number of drives."""
     is_distributed: bool = True
+    write_efficiency: float = 1.0
+    """The share of its own rate at which a drive takes what is rebuilt onto it."""
 
     def toml(self, drive: str) -> str:
         """The system file."""
         spare = f'spares = ["{drive}"]\n' if not self.is_distributed else ""
+        slow = f"write_efficiency = {self.write_efficiency}\n" if self.write_efficiency < 1 else ""
         listed = ", ".join([f'"{drive}"'] * self.drives)
         return (
             f'[host]\nscheduler = "c-look"\n[volume.pool]\nlevel = "declustered"\nstripe_unit_kib = 1024\n'
@@ -49,7 +52,7 @@ class Pool:
             f"[volume.pool.declustered]\ngroup_width = {self.data + self.parity}\nparities = {self.parity}\n"
             f"distributed_spares = {self.spares if self.is_distributed else 0}\nrow_kib = 16384\n"
             f'[volume.pool.rebuild]\nstep_kib = 1024\ncommands_per_drive = 3\nreads = "all"\n'
-            f"window = {max(1, self.window_mib * self.drives // self.data)}\n"
+            f"window = {max(1, self.window_mib * self.drives // self.data)}\n{slow}"
         )
 
 

@@ -2,6 +2,7 @@
 
 mod declustered;
 mod geometry;
+mod intake;
 mod locks;
 mod repair;
 mod rotation;
@@ -17,6 +18,7 @@ use locks::Locks;
 
 pub(crate) use declustered::Declustered;
 pub(crate) use geometry::{Geometry, Seat};
+pub(crate) use intake::Intake;
 pub(crate) use repair::{Loss, MARKS, Record, Repair};
 pub(crate) use rotation::Layout;
 
@@ -307,7 +309,7 @@ impl Redundant {
 
     /// The instant of a timer has come: a drive fails, or the rebuild may go on.
     pub(crate) fn timer(&mut self, now: Nanos, tag: u32, effects: &mut Vec<Effect>) {
-        self.repair.timer(now, tag, &mut self.array);
+        self.repair.timer(now, tag, &mut self.array, effects);
         self.go_on(now, effects);
     }
 

@@ -9,14 +9,16 @@ use std::ops::Range;
 
 use headstack_units::{Nanos, Op, RequestFlags};
 
+use super::intake::Intake;
 use super::locks::{Locks, overlap};
 use super::{Array, Home, Rebuilt, Replacement, State};
 use crate::layer::stripes::Span;
 use crate::layer::{Effect, Members, Piece, Target, UnitMap};
 use crate::spec::{DriveFailure, RebuildOrder, RebuildPriority, RebuildSpec};
 
-/// The timer of the rate limit; smaller tags are failures.
+/// The timers of the rate limit, and of writes that a drive takes later; smaller tags are failures.
 const PACE: u32 = u32::MAX;
+const INTAKE: u32 = u32::MAX - 1;
 /// How many instants of a rebuild's progress are noted.
 pub(crate) const MARKS: u64 = 20;
 
@@ -95,6 +97,7 @@ pub(crate) struct Repair {
     step: u64,
     /// By the rate limit, in ns.
     ns_per_sector: f64,
+    intake: Intake,
 }
 
 impl Repair {
@@ -104,7 +107,7 @@ impl Repair {
         let spare_drives = (count..count + members.spares.len()).map(Home::Drive);
         let distributed = (0..array.geometry.distributed_spares()).map(Home::Distributed);
         let bytes = f64::from(members.sector_bytes);
-        let step = options.rebuild.step_kib * 1024.0 / (bytes * members.stripe_unit as f64);
+        let step = options.rebuild.step_kib() * 1024.0 / (bytes * members.stripe_unit as f64);
         Self {
             spec: options.rebuild,
             failures: options.failures.clone(),
@@ -117,6 +120,7 @@ impl Repair {
             loss: None,
             step: (step.round() as u64).clamp(1, array.stripes.max(1)),
             ns_per_sector: options.rebuild.rate_mb_per_s.map_or(0.0, |rate| bytes * 1e3 / rate),
+            intake: members.intake.clone(),
         }
     }
 
@@ -172,12 +176,18 @@ impl Repair {
         effects.extend((0..).zip(&self.failures).map(timer));
     }
 
-    pub(super) fn timer(&mut self, now: Nanos, tag: u32, array: &mut Array) {
-        if tag != PACE {
-            self.to_come -= 1;
-            self.fail(now, self.failures[tag as usize].drive, array);
-        } else if let Some(active) = &mut self.active {
-            active.is_timer_set = false;
+    pub(super) fn timer(&mut self, now: Nanos, tag: u32, array: &mut Array, effects: &mut Vec<Effect>) {
+        match tag {
+            PACE => {
+                if let Some(active) = &mut self.active {
+                    active.is_timer_set = false;
+                }
+            }
+            INTAKE => effects.extend(self.intake.due(now)),
+            failure => {
+                self.to_come -= 1;
+                self.fail(now, self.failures[failure as usize].drive, array);
+            }
         }
     }
 
@@ -270,7 +280,7 @@ impl Repair {
                 active.not_before.max(now) + Nanos((sectors as f64 * self.ns_per_sector) as u64);
             let tag = active.next_tag;
             active.next_tag += 1;
-            let reading = self.send(Op::Read, tag, &reads, drives, effects);
+            let reading = self.send(now, Op::Read, tag, &reads, drives, effects);
             let step = Step { turn, stripes, reading, writing: 0, writes };
             if let Some(active) = &mut self.active {
                 active.in_flight.insert(tag, step);
@@ -278,17 +288,34 @@ impl Repair {
         }
     }
 
-    fn send(&self, op: Op, tag: usize, spans: &[Span], drives: &[UnitMap], effects: &mut Vec<Effect>) -> u32 {
-        let before = effects.len();
+    /// Sends the commands of a step, each when its drive takes it; how many they are.
+    fn send(
+        &mut self,
+        now: Nanos,
+        op: Op,
+        tag: usize,
+        spans: &[Span],
+        drives: &[UnitMap],
+        effects: &mut Vec<Effect>,
+    ) -> u32 {
         let background = self.spec.priority == RebuildPriority::Below;
         let flags = RequestFlags::default();
+        let mut count = 0;
         for &Span { drive, from, to } in spans {
             drives[drive].map(headstack_units::Lba(from), (to - from) as u32, |range| {
                 let piece = Piece { op, lba: range.lba, sectors: range.sectors, flags, background };
-                effects.push(Effect::Send { call: None, tag, to: Target::Unit(range.unit), piece });
+                let send = Effect::Send { call: None, tag, to: Target::Unit(range.unit), piece };
+                count += 1;
+                match self.intake.takes(now, range.unit, &piece) {
+                    at if at > now => {
+                        self.intake.keep(at, send);
+                        effects.push(Effect::TimerAt { at, tag: INTAKE });
+                    }
+                    _ => effects.push(send),
+                }
             });
         }
-        (effects.len() - before) as u32
+        count
     }
 
     /// A command of a step is complete.
@@ -307,7 +334,7 @@ impl Repair {
             step.reading -= 1;
             if step.reading == 0 {
                 let writes = step.writes.clone();
-                let writing = self.send(Op::Write, tag, &writes, drives, effects);
+                let writing = self.send(now, Op::Write, tag, &writes, drives, effects);
                 if let Some(step) = self.active.as_mut().and_then(|active| active.in_flight.get_mut(&tag)) {
                     step.writing = writing;
                 }
