@@ -245,7 +245,7 @@ def _tell(found: Measurement, outputs: tuple[Path | None, Path | None], *, shows
         from headstack.files import write_whole
 
         write_whole(save, drive)
-        output.wrote(save, zones_apart(found.found))
+        output.wrote(save, zones_apart(found.found, drive))
         untrue = found.replay is not None and not found.replay["within_limit"]
         in_part = in_part or untrue
     if not rotates:
@@ -258,13 +258,12 @@ def _tell(found: Measurement, outputs: tuple[Path | None, Path | None], *, shows
     return IN_PART if in_part else DONE
 
 
-def zones_apart(found: MeasurementSummary) -> str:
-    """Why the drive file has more zones than were found, where it does; its cylinders count whole ones in each."""
-    zones, parts = len(found["zones"] or ()), len(found["pieces"] or ())
+def zones_apart(found: MeasurementSummary, drive: str) -> str:
+    """Why a drive file has more zones than were found, where it does."""
+    zones, parts = len(found["zones"] or ()), drive.count("[[layout.zone]]")
     if not zones < parts:
         return ""
-    told = "1 zone was found" if zones == 1 else f"{zones} zones were found"
-    return f"{told}, the file has {parts}: tracks begin anew within a zone, so cylinders count more in it"
+    return f"{parts} zones for the {zones} found: skew or track angle changes within a zone"
 
 
 def _probe_names() -> set[str]:
