@@ -99,6 +99,10 @@ def test_a_budget_leaves_out_what_a_drive_file_can_do_without() -> None:
     assert json.loads(outcome.out)["finished"] == ["rotation"]
     assert "nothing fits into 1 s" in refused("measure", "sim:mock-disk", "--within", "1s")
     assert "is not a duration" in refused("measure", "sim:mock-disk", "--within", "soon")
+    for short in ("0", "0s", "250ms"):
+        assert f"--within `{short}` is shorter than the shortest, 1 s" in refused(
+            "measure", "sim:mock-disk", "--within", short
+        )
 
 
 def test_a_scan_says_in_a_sentence_what_it_found(tmp_path: Path) -> None:
@@ -271,6 +275,26 @@ def test_more_zones_in_the_file_than_were_found_are_explained() -> None:
     found, zone = {"zones": [{"first_lba": 0}]}, "[[layout.zone]]\n"
     assert zones_apart(found, zone * 3).startswith("3 zones for the 1 found: ")  # type: ignore[arg-type]
     assert not zones_apart(found, zone)  # type: ignore[arg-type]
+
+
+def test_what_is_no_record_is_not_said_to_be_one(tmp_path: Path) -> None:
+    """A text file and a pipe by the name of the record held "a measurement already"."""
+    text, pipe, empty = tmp_path / "notes.parquet", tmp_path / "pipe.parquet", tmp_path / "empty.parquet"
+    text.write_text("notes\n")
+    empty.write_text("")
+    os.mkfifo(pipe)
+    for path in (text, pipe, empty):
+        message = refused("measure", "sim:mock-disk", "rotation", "--record", path)
+        assert f"--record `{path}` exists, and is no record" in message
+    assert text.read_text() == "notes\n"
+
+
+def test_devices_that_are_too_small_are_told_how_large_they_must_be(tmp_path: Path) -> None:
+    for size in (0, 512):
+        device = tmp_path / f"{size}.img"
+        device.write_bytes(bytes(size))
+        assert f"holds {size} bytes; at least 4,194,304 are needed" in refused("measure", device, "rotation")
+    assert "measure needs a device" in refused("measure", "")
 
 
 def test_noise_of_a_simulated_device() -> None:

@@ -127,7 +127,7 @@ def measure(
                  **{_option(name): value for name, value in consent.items()}, **simulated}  # fmt: skip
         _refuse(asked, "does not go with --from, which only reads a record", "leave it out, or leave --from out")
         return _read(from_, save, report, json=json)
-    if device is None:
+    if not device:
         raise InputError(
             "measure needs a device", "name a disk, a file or `sim:SYSTEM`; `--from F.parquet` reads a record"
         )
@@ -162,7 +162,7 @@ def measure(
         "read_only": read_only,
         "overrides": pairs(set_, "--set"),
     }
-    within_s = None if within is None else seconds(within, "--within")
+    within_s = None if within is None else _at_least_a_second(within)
     return _measure(device, probes, {**opening, **given}, (record, resume, within_s), (save, report), json=json)
 
 
@@ -307,6 +307,13 @@ def _sizes(text: str | None, option: str) -> list[float] | None:
         return [float(word) for word in text.split(",")]
     except ValueError:
         raise InputError(f"{option} `{text}` is not a list of numbers", f"for example {option} 512,2048") from None
+
+
+def _at_least_a_second(word: str) -> float:
+    length = seconds(word, "--within")
+    if length < 1.0:
+        raise InputError(f"--within `{word}` is shorter than the shortest, 1 s", "for example --within 20min")
+    return length
 
 
 def _option(name: str) -> str:
