@@ -15,7 +15,7 @@ import pytest
 
 import headstack as library
 from conftest import drive_file, headstack, refused
-from headstack.cli.measure import zones_apart
+from headstack.cli import measure as measure_cli
 
 MOCK_STEPS = {0: 8.389, 35: 10.333, 36: 2.056, 37: 2.111}
 """Talagala et al. 1999, Figure 3, by their equations 2 and 4."""
@@ -273,8 +273,8 @@ def test_a_progress_function_that_says_stop() -> None:
 def test_more_zones_in_the_file_than_were_found_are_explained() -> None:
     """Neighbouring zones with equally many sectors are found as one, and need two in a file where they differ in skew."""
     found, zone = {"zones": [{"first_lba": 0}]}, "[[layout.zone]]\n"
-    assert zones_apart(found, zone * 3).startswith("3 zones for the 1 found: ")  # type: ignore[arg-type]
-    assert not zones_apart(found, zone)  # type: ignore[arg-type]
+    assert measure_cli.zones_apart(found, zone * 3).startswith("3 zones for the 1 found: ")  # type: ignore[arg-type]
+    assert not measure_cli.zones_apart(found, zone)  # type: ignore[arg-type]
 
 
 def test_what_is_no_record_is_not_said_to_be_one(tmp_path: Path) -> None:
@@ -295,6 +295,22 @@ def test_devices_that_are_too_small_are_told_how_large_they_must_be(tmp_path: Pa
         device.write_bytes(bytes(size))
         assert f"holds {size} bytes; at least 4,194,304 are needed" in refused("measure", device, "rotation")
     assert "measure needs a device" in refused("measure", "")
+
+
+def test_a_signal_at_any_instant_tells_how_to_go_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One that came between two accesses of the core ended it with "nothing was left half written", and no word of the journal."""
+    record = tmp_path / "r.parquet"
+
+    def interrupted(*_words: object, **_options: object) -> None:
+        library.measure.journal(record).write_text("samples")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(library.measure, "run", interrupted)
+    code = measure_cli._measure("sim:mock-disk", ("rotation",), {}, (record, False, None), (None, None), json=False)
+    assert code == 130
+    assert f"--record {record} --resume" in capsys.readouterr().err.replace("\n", " ")
 
 
 def test_noise_of_a_simulated_device() -> None:

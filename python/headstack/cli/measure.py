@@ -186,8 +186,16 @@ def _measure(
         output.note(f"left out, to be through within {duration(within_s or 0)}{_clock(device)}: {names}")
         planned = [each for each in planned if each["fits"]]
         probes = tuple(each["probe"] for each in planned)
-    with _progress(device, planned) as told:
-        found = measure.run(device, probes, record=record, resume=resume, progress=told, **options)
+    try:
+        with _progress(device, planned) as told:
+            found = measure.run(device, probes, record=record, resume=resume, progress=told, **options)
+    except KeyboardInterrupt:
+        # It came when the core did not listen: what the journal holds is kept all the same.
+        if record is None or not measure.journal(record).exists():
+            raise
+        word, code = signals.ending()
+        output.error(word, _how_to_go_on(device, probes, record, 0))
+        return code
     if record is not None:
         output.wrote(record, f"{len(found):,} accesses")
     stopped = found.stopped
