@@ -155,7 +155,7 @@ impl Layout {
         let alike = (self.heads == 1 || is_same(piece.track_skew_sectors / per_turn - track))
             && is_same(piece.cylinder_skew_sectors / per_turn - cylinder)
             && (piece.tracks, piece.period_sectors) == (self.heads, self.heads * sectors);
-        if !alike || start.before % sectors != 0 {
+        if !alike || !start.before.is_multiple_of(sectors) {
             return None;
         }
         let head = start.periods * self.heads - start.before / sectors;
@@ -224,7 +224,7 @@ impl Layout {
             ..self.cylinders(zone, cylinders)
         };
         self.slip(piece);
-        let whole = spares == 0 && all % sectors == 0;
+        let whole = spares == 0 && all.is_multiple_of(sectors);
         self.open = whole.then_some(Open { zone: piece.zone, tracks: all / sectors });
         if spares > 0 {
             let last = all - (all - 1) / piece.period_sectors * piece.period_sectors;
