@@ -432,7 +432,7 @@ def test_what_tells_drives_apart_comes_first(tmp_path: Path) -> None:
     # Values on either side of zero have no percentage.
     assert metrics["write_after_read_ms"].change_percent is None
     shown = run_cli("compare", one, two, "--report", tmp_path / "page.html").out
-    assert "seek before a write, later behind a read" in shown
+    assert "extra delay of a seek to a write, after a read" in shown
     tiles = re.findall(
         r'class="label">(.*?), two</div><div class="value">(.*?)</div>', (tmp_path / "page.html").read_text()
     )

@@ -15,7 +15,7 @@ import pytest
 
 import headstack as library
 from conftest import drive_file, headstack, refused
-from headstack.cli.measure import zones_apart
+from headstack.cli import measure as measure_cli
 
 MOCK_STEPS = {0: 8.389, 35: 10.333, 36: 2.056, 37: 2.111}
 """Talagala et al. 1999, Figure 3, by their equations 2 and 4."""
@@ -99,6 +99,10 @@ def test_a_budget_leaves_out_what_a_drive_file_can_do_without() -> None:
     assert json.loads(outcome.out)["finished"] == ["rotation"]
     assert "nothing fits into 1 s" in refused("measure", "sim:mock-disk", "--within", "1s")
     assert "is not a duration" in refused("measure", "sim:mock-disk", "--within", "soon")
+    for short in ("0", "0s", "250ms"):
+        assert f"--within `{short}` is shorter than the shortest, 1 s" in refused(
+            "measure", "sim:mock-disk", "--within", short
+        )
 
 
 def test_a_scan_says_in_a_sentence_what_it_found(tmp_path: Path) -> None:
@@ -114,7 +118,7 @@ def test_a_scan_says_in_a_sentence_what_it_found(tmp_path: Path) -> None:
     assert page.read_text().count("the rest was not read") == 1
     shown = headstack("measure", "sim:mock-disk", "scan", "--scan-percent", "20")
     assert shown.code == 0, shown.err
-    assert "is readable, and no read took over" in shown.out
+    assert "is readable; no read took longer than 1,002 ms" in shown.out
     message = refused("measure", "sim:mock-disk", "--scan-percent", "20")
     assert "is for the probe `scan`" in message
 
@@ -277,14 +281,46 @@ def test_the_size_of_a_device_is_in_the_units_of_makers(tmp_path: Path) -> None:
 
 
 def test_more_zones_in_the_file_than_were_found_are_explained() -> None:
-    """One zone and 1,935 cylinders were printed of an HP 97560, and the file had 3 and 1,937: tracks begin anew twice."""
-    zone, piece = {"first_lba": 0}, {"zone": 0}
-    assert "1 zone was found, and the file has 3: where the layout starts again" in zones_apart(
-        {"zones": [zone], "pieces": [piece] * 3}
-    )  # type: ignore[typeddict-item]
-    assert "2 zones were found" in zones_apart({"zones": [zone] * 2, "pieces": [piece] * 3})  # type: ignore[typeddict-item]
-    for few in ([], [piece]):
-        assert not zones_apart({"zones": [zone], "pieces": few})  # type: ignore[typeddict-item]
+    """Neighbouring zones with equally many sectors are found as one, and need two in a file where they differ in skew."""
+    found, zone = {"zones": [{"first_lba": 0}]}, "[[layout.zone]]\n"
+    assert measure_cli.zones_apart(found, zone * 3).startswith("3 zones for the 1 found: ")  # type: ignore[arg-type]
+    assert not measure_cli.zones_apart(found, zone)  # type: ignore[arg-type]
+
+
+def test_what_is_no_record_is_not_said_to_be_one(tmp_path: Path) -> None:
+    """A text file and a pipe by the name of the record held "a measurement already"."""
+    text, pipe, empty = tmp_path / "notes.parquet", tmp_path / "pipe.parquet", tmp_path / "empty.parquet"
+    text.write_text("notes\n")
+    empty.write_text("")
+    os.mkfifo(pipe)
+    for path in (text, pipe, empty):
+        message = refused("measure", "sim:mock-disk", "rotation", "--record", path)
+        assert f"--record `{path}` exists, and is no record" in message
+    assert text.read_text() == "notes\n"
+
+
+def test_devices_that_are_too_small_are_told_how_large_they_must_be(tmp_path: Path) -> None:
+    for size in (0, 512):
+        device = tmp_path / f"{size}.img"
+        device.write_bytes(bytes(size))
+        assert f"holds {size} bytes; at least 4,194,304 are needed" in refused("measure", device, "rotation")
+    assert "measure needs a device" in refused("measure", "")
+
+
+def test_a_signal_at_any_instant_tells_how_to_go_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One that came between two accesses of the core ended it with "nothing was left half written", and no word of the journal."""
+    record = tmp_path / "r.parquet"
+
+    def interrupted(*_words: object, **_options: object) -> None:
+        library.measure.journal(record).write_text("samples")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(library.measure, "run", interrupted)
+    code = measure_cli._measure("sim:mock-disk", ("rotation",), {}, (record, False, None), (None, None), json=False)
+    assert code == 130
+    assert f"--record {record} --resume" in capsys.readouterr().err.replace("\n", " ")
 
 
 def test_noise_of_a_simulated_device() -> None:

@@ -1,5 +1,6 @@
 //! What can be wrong with a device, a record or a measurement.
 
+use crate::grouped::grouped;
 use headstack_drive::spec::SpecError;
 use headstack_system::SystemError;
 use headstack_trace::TraceError;
@@ -21,7 +22,7 @@ pub enum MeasureError {
         hint: String,
     },
     /// One access failed; others may succeed.
-    #[error("{device}: cannot {what} {sectors} sectors from {lba} on: {reason}")]
+    #[error("{device}: cannot {what} {}: {reason}", place(*lba, *sectors))]
     Access {
         /// The device as it was named.
         device: String,
@@ -92,6 +93,15 @@ pub enum MeasureError {
     Trace(#[from] TraceError),
 }
 
+/// Sectors, in words.
+fn place(lba: u64, sectors: u32) -> String {
+    let first = grouped(lba);
+    match sectors {
+        1 => format!("sector {first}"),
+        _ => format!("{} sectors from {first} on", grouped(u64::from(sectors))),
+    }
+}
+
 impl MeasureError {
     /// The `hint:` line to print below the message, where there is one.
     pub fn hint(&self) -> Option<String> {
@@ -111,5 +121,16 @@ impl MeasureError {
     /// Whether the next access may succeed although this one failed.
     pub fn is_of_one_access(&self) -> bool {
         matches!(self, Self::Access { .. })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::place;
+
+    #[test]
+    fn a_place_is_told_in_words() {
+        assert_eq!(place(55_413, 1), "sector 55,413");
+        assert_eq!(place(1_000_000, 256), "256 sectors from 1,000,000 on");
     }
 }

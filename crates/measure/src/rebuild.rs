@@ -1,10 +1,8 @@
 //! A drive file out of what was measured: measured values where there are any, and a plain assumption, marked as such, where
 //! there are none.
 
-mod layout;
-
 use crate::MeasureError;
-use crate::extract::{Extraction, Parameter, Warning, WriteCase};
+use crate::extract::{Extraction, Parameter, Warning, WriteCase, layout};
 use headstack_drive::spec::{
     ArmsSpec, BufferSpec, BusSpec, CacheSpec, ControllerSpec, DirtyHit, DriveSpec, LayoutSpec, MechanicsSpec,
     OverheadsByHistory, Provenance, ProvenanceKind, ReadAhead, RecalibrationMode, RecalibrationSpec,
@@ -112,7 +110,7 @@ impl Builder<'_> {
     fn layout(&mut self, heads: u32) -> LayoutSpec {
         self.measured("layout", "probes tracks, zones, surfaces, zone-tracks and angles");
         self.assumed("layout.order", "cylinder by cylinder, or as the minimum times between tracks showed");
-        layout::layout(self.found, heads)
+        layout(self.found, heads).0
     }
 
     /// Stalls that come regularly. What a drive does in the meantime, nobody sees.

@@ -69,3 +69,20 @@ fn a_drive_of_each_kind_is_recovered_by_reads_in_the_time_that_probes_say() {
         assert!(missed.is_empty(), "{}", missed.join("\n"));
     }
 }
+
+/// Reads that make a cache forget lie anywhere: they were taken for the borders of pieces. The drive has three regions of 12,255
+/// tracks, and the first begins with the fifth track of a cylinder.
+#[test]
+fn regions_end_where_they_end() {
+    let (_, found) = common::measured_by("hp-97560", &reading(), &["angles", "seek-curve", "overhead"]);
+    let borders: Vec<u64> = found.pieces.iter().map(|piece| piece.first_lba).collect();
+    assert_eq!(borders, [0, 12_255 * 72, 2 * 12_255 * 72]);
+    let missed: Vec<String> = common::file_rows(&found)
+        .into_iter()
+        .filter(|row| !row.holds())
+        .map(|row| format!("{}: {} in the file, {:?} told", row.name, row.truth, row.found))
+        .collect();
+    assert!(missed.is_empty(), "{}", missed.join("\n"));
+    let spec = headstack_measure::rebuild::rebuild(&found, "rebuilt").unwrap();
+    assert_eq!(spec.layout.zone.len(), 1, "{:?}", spec.layout.zone);
+}

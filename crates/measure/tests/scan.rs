@@ -90,7 +90,7 @@ fn a_sound_surface_is_read_once_from_end_to_end() {
         next += u64::from(sample.sectors);
     }
     assert_eq!(next, record.head.device.sectors);
-    assert_eq!(scan.verdict, "the device is readable, and no read took over 1002 ms");
+    assert_eq!(scan.verdict, "the device is readable; no read took longer than 1,002 ms");
     // 150 sectors of 512 bytes in 8.33 ms, less what the skews pass over.
     let speed = scan.parts[500].mb_per_s.unwrap();
     assert!((3.0..9.2).contains(&speed), "{speed}");
@@ -104,9 +104,13 @@ fn damage_is_listed_once_and_the_rest_is_read() {
     assert_eq!(tries.count(), 1, "an unreadable sector is not tried again");
     let holds = |lbas: &[u64], lba: u64| (lbas[0]..lbas[0] + u64::from(scan.sectors_per_read)).contains(&lba);
     assert!(holds(&scan.unreadable_lbas, 100_000) && holds(&scan.long_lbas, 200_000), "{scan:?}");
-    assert!(scan.verdict.contains("sectors are unreadable"), "{}", scan.verdict);
+    assert!(scan.verdict.contains("sectors there are unreadable"), "{}", scan.verdict);
     let (_, slow) = scanned(damaged(None, Some(200_000)), 1.0);
-    assert!(slow.verdict.contains("1 read took over 1002 ms"), "{}", slow.verdict);
+    assert!(
+        slow.verdict.contains("1 read took longer than 1,002 ms, the first at sector"),
+        "{}",
+        slow.verdict
+    );
 }
 
 #[test]

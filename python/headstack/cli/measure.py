@@ -127,7 +127,7 @@ def measure(
                  **{_option(name): value for name, value in consent.items()}, **simulated}  # fmt: skip
         _refuse(asked, "does not go with --from, which only reads a record", "leave it out, or leave --from out")
         return _read(from_, save, report, json=json)
-    if device is None:
+    if not device:
         raise InputError(
             "measure needs a device", "name a disk, a file or `sim:SYSTEM`; `--from F.parquet` reads a record"
         )
@@ -162,7 +162,7 @@ def measure(
         "read_only": read_only,
         "overrides": model_overrides(set_, None),
     }
-    within_s = None if within is None else seconds(within, "--within")
+    within_s = None if within is None else _at_least_a_second(within)
     return _measure(device, probes, {**opening, **given}, (record, resume, within_s), (save, report), json=json)
 
 
@@ -186,8 +186,16 @@ def _measure(
         output.note(f"left out, to be through within {duration(within_s or 0)}{_clock(device)}: {names}")
         planned = [each for each in planned if each["fits"]]
         probes = tuple(each["probe"] for each in planned)
-    with _progress(device, planned) as told:
-        found = measure.run(device, probes, record=record, resume=resume, progress=told, **options)
+    try:
+        with _progress(device, planned) as told:
+            found = measure.run(device, probes, record=record, resume=resume, progress=told, **options)
+    except KeyboardInterrupt:
+        # It came when the core did not listen: what the journal holds is kept all the same.
+        if record is None or not measure.journal(record).exists():
+            raise
+        word, code = signals.ending()
+        output.error(word, _how_to_go_on(device, probes, record, 0))
+        return code
     if record is not None:
         output.wrote(record, f"{len(found):,} accesses")
     stopped = found.stopped
@@ -245,7 +253,7 @@ def _tell(found: Measurement, outputs: tuple[Path | None, Path | None], *, shows
         from headstack.files import write_whole
 
         write_whole(save, drive)
-        output.wrote(save, zones_apart(found.found))
+        output.wrote(save, zones_apart(found.found, drive))
         untrue = found.replay is not None and not found.replay["within_limit"]
         in_part = in_part or untrue
     if not rotates:
@@ -258,16 +266,12 @@ def _tell(found: Measurement, outputs: tuple[Path | None, Path | None], *, shows
     return IN_PART if in_part else DONE
 
 
-def zones_apart(found: MeasurementSummary) -> str:
-    """Why the drive file has more zones than were found, where it does; its cylinders count whole ones in each."""
-    zones, parts = len(found["zones"] or ()), len(found["pieces"] or ())
+def zones_apart(found: MeasurementSummary, drive: str) -> str:
+    """Why a drive file has more zones than were found, where it does."""
+    zones, parts = len(found["zones"] or ()), drive.count("[[layout.zone]]")
     if not zones < parts:
         return ""
-    told = "1 zone was found" if zones == 1 else f"{zones} zones were found"
-    return (
-        f"{told}, and the file has {parts}: where the layout starts again at a new cylinder within a zone, the file begins a zone "
-        "of its own, and a cylinder that two zones share counts in both"
-    )
+    return f"{parts} zones for the {zones} found: skew or track angle changes within a zone"
 
 
 def _probe_names() -> set[str]:
@@ -311,6 +315,13 @@ def _sizes(text: str | None, option: str) -> list[float] | None:
         return [float(word) for word in text.split(",")]
     except ValueError:
         raise InputError(f"{option} `{text}` is not a list of numbers", f"for example {option} 512,2048") from None
+
+
+def _at_least_a_second(word: str) -> float:
+    length = seconds(word, "--within")
+    if length < 1.0:
+        raise InputError(f"--within `{word}` is shorter than the shortest, 1 s", "for example --within 20min")
+    return length
 
 
 def _option(name: str) -> str:

@@ -18,8 +18,8 @@ DIFFERENCES = frozenset(
 """Values that may lie on either side of zero: no percentage of them means anything."""
 NAMES = {
     "rotation_ms": "time of a revolution",
-    "write_settle_difference_ms": "seek before a write, longer than before a read",
-    "inward_seek_extra_ms": "seek inwards, longer than the mean of both ways",
+    "write_settle_difference_ms": "seek to a write, longer than to a read",
+    "inward_seek_extra_ms": "seek inwards, longer than the mean of both directions",
     "mtm_ms": "minimum time to media, writes",
     "mtm_read_ms": "minimum time to media, reads",
     "head_positioning_ms": "head positioning (width of the dive)",
@@ -29,8 +29,8 @@ NAMES = {
     "write_cylinder_switch_ms": "cylinder switch, writes",
     "seek_single_ms": "single-cylinder seek",
     "seek_longest_ms": "longest seek measured",
-    "read_after_read_ms": "seek before a read, later behind a read",
-    "write_after_read_ms": "seek before a write, later behind a read",
+    "read_after_read_ms": "extra delay of a seek to a read, after a read",
+    "write_after_read_ms": "extra delay of a seek to a write, after a read",
     "hit_overhead_ms": "overhead of a cache hit",
     "bus_mb_per_s": "bus",
     "write_cache_kib": "write cache",

@@ -5,6 +5,7 @@ mod member;
 
 use super::{Access, Device, DeviceInfo, Mode, Window};
 use crate::MeasureError;
+use crate::grouped::grouped;
 use headstack_units::Nanos;
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
@@ -65,7 +66,11 @@ impl RawDevice {
         };
         if limits.bytes < FEWEST_BYTES {
             return Err(refused(
-                format!("holds {} bytes; {FEWEST_BYTES} are needed", limits.bytes),
+                format!(
+                    "holds {} bytes; at least {} are needed",
+                    grouped(limits.bytes),
+                    grouped(FEWEST_BYTES)
+                ),
                 "name a larger device or file",
             ));
         }

@@ -2,6 +2,7 @@
 
 use super::extraction::Extraction;
 use super::history::History;
+use super::layout::layout;
 use super::parameters::Parameters;
 use super::seeks::{AtRest, seeks};
 use super::times::Times;
@@ -77,12 +78,22 @@ pub fn extract(record: &Record) -> Result<Extraction, MeasureError> {
         cache,
         zones,
     };
+    count_cylinders(&mut found, known.order.as_ref().map(|order| order.heads));
     let stalls = stalls(record);
     let stalls = stalls.as_ref();
     found.parameters =
         Parameters { record, known: &known, times: &times, history, found: &found, stalls }.all();
     found.warnings = warnings(record, &known, &found, stalls);
     Ok(found)
+}
+
+/// Cylinders of zones, as a drive file has them.
+fn count_cylinders(found: &mut Extraction, heads: Option<u32>) {
+    let Some(heads) = heads else { return };
+    let (_, cylinders) = layout(found, heads);
+    for (zone, [first, last]) in found.zones.iter_mut().zip(cylinders) {
+        (zone.first_cylinder, zone.last_cylinder) = (Some(first), Some(last));
+    }
 }
 
 /// The warnings of a record.

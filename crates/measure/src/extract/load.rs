@@ -118,6 +118,8 @@ pub(super) fn queue_gain(points: &[LoadPoint], mode: Mode) -> Option<QueueGain> 
     // Their scatter is better known from the chunks of both than from those of each.
     let better = student(freedom(alone) + freedom(deepest)) / student(freedom(alone).min(freedom(deepest)));
     let ci95 = share(alone).zip(share(deepest)).map(|(one, many)| times * better * f64::hypot(one, many));
+    // Chunks that are alike to the last digit, as of writes that a cache takes, show no scatter: that is no exactness.
+    let ci95 = ci95.filter(|&half_width| half_width > 0.0);
     let reorders = deepest.out_of_order_percent >= REORDERS_PERCENT;
     Some(QueueGain { depth: deepest.depth, times, ci95, reorders })
 }
@@ -195,6 +197,20 @@ mod tests {
             let gain = queue_gain(&points(seed, |random, count| random.random_range(0..count)), Mode::Read);
             assert!(gain.unwrap().reorders, "seed {seed}: {gain:?}");
         }
+    }
+
+    #[test]
+    fn chunks_without_scatter_make_nothing_exact() {
+        let point = |depth| LoadPoint {
+            mode: Mode::Write.as_str(),
+            depth,
+            response_ms: LoadTimes { mean: 1.0, p50: 1.0, p99: 1.0 },
+            iops: 17_263.0,
+            iops_ci95: Some(0.0),
+            out_of_order_percent: 0.0,
+            accesses: 400,
+        };
+        assert_eq!(queue_gain(&[point(1), point(32)], Mode::Write).unwrap().ci95, None);
     }
 
     #[test]

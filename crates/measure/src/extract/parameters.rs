@@ -82,7 +82,7 @@ impl Parameters<'_> {
 
     fn rotation(&self, all: &mut Vec<Parameter>) {
         if let Some(rotation) = self.known.rotation.filter(|rotation| rotation.rotates()) {
-            let method = "completions at one sector lie whole revolutions apart";
+            let method = "completions at one sector are whole revolutions apart";
             all.push(seen("rotation_ms", "ms", rotation.turn_ms, Some(rotation.ci95_ms), method));
             all.push(seen("rotation_rpm", "rpm", 60_000.0 / rotation.turn_ms, None, method));
         } else if let Some(sawtooth) = self.found.skippy.first() {
@@ -106,7 +106,7 @@ impl Parameters<'_> {
                 Changes::CylinderOnly | Changes::Alike => {
                     "minimum times from track to track: where cylinders change"
                 }
-                _ => "tracks between changes of the rarer skew",
+                _ => "how often the rarer of the two skews recurs",
             };
             all.push(seen("heads", "", f64::from(heads), Some(0.0), method));
         } else if let Some(heads) = self.skippy_heads() {
@@ -137,9 +137,10 @@ impl Parameters<'_> {
                 "",
                 (last + 1) as f64,
                 None,
-                "addresses over heads times sectors per track",
+                "addresses over heads times sectors per track, whole cylinders in each zone",
             );
-            "cylinders without data are not seen".clone_into(&mut cylinders.note);
+            "cylinders without data are not seen, unless the angles behind them show them"
+                .clone_into(&mut cylinders.note);
             all.push(cylinders);
         }
         if self.known.actuators > 1 {
@@ -199,7 +200,7 @@ impl Parameters<'_> {
                 None,
                 "width of the downward spikes before Skippy's drop",
             );
-            "what the skew leaves beyond the switch; a multiple of a sector's time"
+            "the part of the skew that the switch does not need; a multiple of a sector's time"
                 .clone_into(&mut width.note);
             all.push(width);
         }
@@ -246,7 +247,7 @@ impl Parameters<'_> {
 
     fn write_cache(&self, all: &mut Vec<Parameter>) {
         let Some(cache) = &self.found.write_cache else { return };
-        let method = "random writes one behind the other, until they wait";
+        let method = "random writes one after the other, until they wait";
         if let Some(kib) = cache.size_kib {
             let size = seen("write_cache_kib", "KiB", kib, None, method);
             let more = Parameter { value: None, observable: false, lower: Some(kib), ..size.clone() };
@@ -266,8 +267,9 @@ impl Parameters<'_> {
     fn queue(&self, all: &mut Vec<Parameter>) {
         for (name, mode) in [("read_queue_gain", Mode::Read), ("write_queue_gain", Mode::Write)] {
             let Some(gain) = queue_gain(&self.found.random, mode) else { continue };
-            let method = "random accesses a second with many outstanding, over those with one";
-            let order = if gain.reorders { "in another order than issued" } else { "as issued" };
+            let method = "IOPS with many requests outstanding, over IOPS with one";
+            let order =
+                if gain.reorders { "in an order of the drive's choice" } else { "in the order of arrival" };
             let mut value = seen(name, "", gain.times, gain.ci95, method);
             value.note = format!("{} outstanding, served {order}", gain.depth);
             all.push(value);
@@ -276,7 +278,7 @@ impl Parameters<'_> {
 
     fn stalls(&self, all: &mut Vec<Parameter>) {
         let Some(stalls) = self.stalls else { return };
-        let method = "accesses that take much longer than all others: what they wait, and when";
+        let method = "accesses that take much longer than all others: how long they wait, and when";
         let length = stalls.length;
         all.push(seen("stall_ms", "ms", length.value, Some(length.ci95), method));
         all.extend(
@@ -289,7 +291,7 @@ impl Parameters<'_> {
         let zone_at = |lba: u64| self.found.zones.iter().rev().find(|zone| zone.first_lba <= lba);
         let slope = |lba: u64| zone_at(lba).map_or(0.0, |zone| 1.0 / zone.sectors_per_revolution);
         let (lower, upper) = bus::beside_media(self.record, self.known.spindle?, slope)?;
-        let method = "reads of several sizes: by how much later they end than their last sector passes";
+        let method = "reads of several sizes: end of the read, less the passing of its last sector";
         Some(Parameter {
             value: None,
             observable: false,
@@ -313,7 +315,7 @@ impl Parameters<'_> {
         for (name, later) in
             [("read_after_read_ms", self.history.read), ("write_after_read_ms", self.history.write)]
         {
-            let method = "random reads and writes in turns: how much later a seek begins behind a read";
+            let method = "random reads and writes in alternation: start of the seek after a read, less that after a write";
             all.extend(later.map(|later| seen(name, "ms", later.value, Some(later.ci95), method)));
         }
         let points =
@@ -338,7 +340,7 @@ impl Parameters<'_> {
                 "",
                 segments as f64,
                 None,
-                "places after which the first one still hits",
+                "other places read before the first one misses",
             );
             if cache.segments_are_more {
                 value = Parameter { value: None, observable: false, lower: Some(segments as f64), ..value };
@@ -351,7 +353,13 @@ impl Parameters<'_> {
                 observable: false,
                 lower: Some(least as f64),
                 upper: cache.segment_sectors_at_most.map(|most| most as f64),
-                ..seen("cache_segment_sectors", "sectors", 0.0, None, "how far ahead reads hit")
+                ..seen(
+                    "cache_segment_sectors",
+                    "sectors",
+                    0.0,
+                    None,
+                    "how far behind a read the cache answers",
+                )
             });
         }
     }
@@ -381,7 +389,7 @@ fn switch(
         lower: Some(0.0),
         upper: Some(skew_ms.map_or(same.ms, |skew| skew.min(same.ms))),
         ci95: None,
-        note: "hidden: the command's processing takes at least as long".to_owned(),
+        note: "hidden: command processing takes at least as long".to_owned(),
         ..seen(name, "ms", ms, None, method)
     })
 }

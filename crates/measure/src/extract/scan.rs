@@ -1,6 +1,7 @@
 //! What a scan of the surface shows: sectors that cannot be read, reads that take long, and how fast each part is.
 
 use crate::angles::median::median;
+use crate::grouped::grouped;
 use crate::record::{ProbeName, Record, Sample};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -119,24 +120,27 @@ fn verdict(scan: &Scan) -> String {
     let whole = scan.share > 0.999_999;
     let of =
         if whole { "the device".to_owned() } else { format!("{:.1} % of the device", 100.0 * scan.share) };
-    let reads = |count: usize| if count == 1 { "1 read".to_owned() } else { format!("{count} reads") };
+    let reads = |count: usize| match count {
+        1 => "1 read".to_owned(),
+        _ => format!("{} reads", grouped(count as u64)),
+    };
+    let limit = format!("{} ms", grouped(scan.long_ms.round() as u64));
     let rest = if whole { "" } else { "; the rest was not read" };
     if scan.unreadable > 0 {
         let first = scan.unreadable_lbas[0];
         return format!(
-            "{} of {} over {of} failed, the first from sector {first} on: sectors are unreadable{rest}",
-            scan.unreadable,
-            reads(scan.reads)
+            "{} of {} over {of} failed, the first at sector {}: sectors there are unreadable{rest}",
+            grouped(scan.unreadable as u64),
+            reads(scan.reads),
+            grouped(first)
         );
     }
     if scan.long > 0 {
         return format!(
-            "{of} is readable, but {} took over {:.0} ms, the first from sector {} on: the device tries such sectors again and \
-             again{rest}",
+            "{of} is readable, but {} took longer than {limit}, the first at sector {}: the device retries such sectors{rest}",
             reads(scan.long),
-            scan.long_ms,
-            scan.long_lbas[0]
+            grouped(scan.long_lbas[0])
         );
     }
-    format!("{of} is readable, and no read took over {:.0} ms{rest}", scan.long_ms)
+    format!("{of} is readable; no read took longer than {limit}{rest}")
 }

@@ -1,5 +1,6 @@
 //! What the reader of a measurement must know beside its values.
 
+use crate::grouped::grouped;
 use std::fmt;
 
 /// What the probe `write-cache` does in one of its series.
@@ -103,31 +104,31 @@ impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotRotating => f.write_str(
-                "the device is not rotating: completions at one sector lie anyhow. What was measured is its latency",
+                "the device is not rotating: completions at one sector show no period. Only its latency was measured",
             ),
             Self::EarlyWrites { cases } => {
                 let cases: Vec<String> = cases.iter().map(ToString::to_string).collect();
                 write!(
                     f,
-                    "writes are complete before they are on the media ({}): forced writes were used; where these are not \
-                     possible, the probe `skippy-backwards` measures the media in spite of the cache",
+                    "writes are complete before they are on the media ({}), so forced writes were used; where these are not \
+                     possible, the probe `skippy-backwards` measures the media despite the cache",
                     cases.join(", ")
                 )
             }
             Self::TracksAlongSurfaces => f.write_str(
-                "tracks run along surfaces: Skippy's count of heads means nothing here; they were counted by angle and seek",
+                "tracks run along surfaces: Skippy cannot count the heads of such a drive; angles and seek times did",
             ),
             Self::SpeedDrifts { ppm } => write!(
                 f,
-                "the speed drifts, by about {ppm} ppm: angles do not fit together for long enough to tell tracks, zones and \
-                 seeks, and no drive file is made"
+                "the speed drifts, by about {ppm} ppm: angles stay comparable for too short a time to measure tracks, zones and \
+                 seeks. No drive file is made"
             ),
             Self::Stalls { count, length_ms, interval_ms } => {
                 let accesses = if *count == 1 { "access" } else { "accesses" };
                 write!(f, "the device stalls: {count} {accesses} waited about {length_ms} ms, ")?;
                 match interval_ms {
-                    Some(ms) => write!(f, "every {:.1} s, as of a drive that recalibrates", *ms as f64 / 1e3),
-                    None => f.write_str("with no period that shows"),
+                    Some(ms) => write!(f, "every {:.1} s, as a drive does that recalibrates", *ms as f64 / 1e3),
+                    None => f.write_str("at no regular interval"),
                 }
             }
             Self::DensityPerHead { sectors } => {
@@ -144,7 +145,8 @@ impl fmt::Display for Warning {
                 "surfaces could not be counted: no second kind of skew recurs (equal skews, or tracks that cannot be told \
                  apart)",
             ),
-            Self::FailedAccesses { count } => write!(f, "{count} accesses failed and were skipped"),
+            Self::FailedAccesses { count: 1 } => f.write_str("1 access failed and was skipped"),
+            Self::FailedAccesses { count } => write!(f, "{} accesses failed and were skipped", grouped(*count as u64)),
         }
     }
 }

@@ -85,7 +85,10 @@ fn fill(session: &mut Session<'_>, (series, sectors): (u32, u64), most: i64) -> 
         {
             break;
         }
-        if rest > WAITING && latencies.len().is_multiple_of(8) && fill::until_full(&latencies).is_some() {
+        if rest > WAITING
+            && latencies.len().is_multiple_of(8)
+            && fill::until_full(series, &latencies).is_some()
+        {
             rest = WAITING;
         }
     }

@@ -9,8 +9,10 @@ use crate::record::{ProbeName, Record, Role, Sample};
 pub(crate) const FIRST: usize = 9;
 /// On the media, few writes of any sectors take less than this share of a revolution.
 const QUICK_TURNS: f64 = 0.2;
-/// A write waits that takes so many times as long as those, and by so much longer, in ms.
+/// A write waits that takes so many times as long as those, and by so much longer, in ms. Small ones take all the same until they
+/// wait: where a slow controller takes half a millisecond for each, the media take no four times as long.
 const TIMES: f64 = 4.0;
+const TIMES_SMALL: f64 = 1.5;
 const LONGER_MS: f64 = 0.3;
 /// Writes that the cache takes at once differ by no more than this share, and this, in ms.
 const ALIKE_TIMES: f64 = 1.5;
@@ -40,9 +42,10 @@ pub(crate) struct Fill {
 }
 
 /// How many writes were quick, by the latencies of writes one behind the other; `None` while there is room.
-pub(crate) fn until_full(latencies_ms: &[f64]) -> Option<usize> {
+pub(crate) fn until_full(series: u32, latencies_ms: &[f64]) -> Option<usize> {
     let quick = median(latencies_ms.get(1..FIRST)?);
-    let waits = |latency: &f64| *latency > TIMES * quick && *latency > quick + LONGER_MS;
+    let times = if series == SMALL { TIMES_SMALL } else { TIMES };
+    let waits = |latency: &f64| *latency > times * quick && *latency > quick + LONGER_MS;
     let place = latencies_ms
         .windows(OF)
         .position(|run| waits(&run[0]) && run.iter().filter(|latency| waits(latency)).count() >= WAIT)?;
@@ -54,11 +57,12 @@ fn of(record: &Record, series: u32) -> Vec<&Sample> {
     record.of(ProbeName::WriteCache).filter(of_series).collect()
 }
 
-/// Whether the first writes of a series were too quick for the media.
+/// Whether the first writes of a series were too quick for the media, or all alike in spite of the angles of their sectors.
 pub(crate) fn is_quick(record: &Record, series: u32, spindle: Option<Spindle>) -> bool {
     let latencies: Vec<f64> = of(record, series).iter().map(|sample| sample.latency_ms()).collect();
     let first = latencies.get(1..FIRST).map(median);
-    first.zip(spindle).is_some_and(|(ms, spindle)| spindle.turns(ms) < QUICK_TURNS)
+    let too_quick = first.zip(spindle).is_some_and(|(ms, spindle)| spindle.turns(ms) < QUICK_TURNS);
+    too_quick || are_alike(record, series, spindle)
 }
 
 /// The least that one of the first small writes took, in ms: behind a read it may take longer.
@@ -90,7 +94,7 @@ pub(crate) fn fill(record: &Record, series: u32) -> Option<Fill> {
     let latencies: Vec<f64> = samples.iter().map(|sample| sample.latency_ms()).collect();
     let quick_ms = median(latencies.get(1..FIRST)?);
     let sectors = u64::from(samples[0].sectors);
-    let Some(count) = until_full(&latencies) else {
+    let Some(count) = until_full(series, &latencies) else {
         return Some(Fill { held: samples.len() as f64, full: false, each_ms: None, quick_ms, sectors });
     };
     let waiting = &samples[count..];
@@ -107,16 +111,27 @@ pub(crate) fn fill(record: &Record, series: u32) -> Option<Fill> {
 
 #[cfg(test)]
 mod tests {
-    use super::until_full;
+    use super::*;
+    use crate::record::series::write_cache::LARGE;
 
     #[test]
     fn a_cache_is_full_where_writes_begin_to_wait() {
         let mut latencies = vec![0.1; 40];
         latencies[20] = 30.0; // seen late
-        assert_eq!(until_full(&latencies), None);
+        assert_eq!(until_full(SMALL, &latencies), None);
         latencies.extend([5.0, 4.0, 0.1, 6.0, 5.0, 4.0]);
-        assert_eq!(until_full(&latencies), Some(40));
-        assert_eq!(until_full(&[8.0, 7.0, 9.0]), None);
-        assert_eq!(until_full(&[8.0; 50]), None);
+        assert_eq!(until_full(SMALL, &latencies), Some(40));
+        assert_eq!(until_full(SMALL, &[8.0, 7.0, 9.0]), None);
+        assert_eq!(until_full(SMALL, &[8.0; 50]), None);
+    }
+
+    /// A controller that takes 0.46 ms, and media that take 1.4: a cache of 181 KiB was said to hold 10,000 and more.
+    #[test]
+    fn writes_wait_for_quick_media_behind_a_slow_controller() {
+        let mut latencies = vec![0.46; 40];
+        latencies.extend([1.02, 1.39, 1.52, 1.39, 1.52, 1.53]);
+        assert_eq!(until_full(SMALL, &latencies), Some(40));
+        // Large ones differ by the time that the bus is theirs.
+        assert_eq!(until_full(LARGE, &latencies), None);
     }
 }

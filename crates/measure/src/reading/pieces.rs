@@ -8,7 +8,7 @@ use crate::angles::median::median;
 use crate::angles::sighting::{Sighting, angle_of};
 use crate::angles::spindle::{Spindle, wrap, wrap_signed};
 use crate::record::series::angles::{ANCHOR, ANEW, FINDING, FIRST, LAST, REFERENCE, SLIPPED};
-use crate::record::{ProbeName, Record, Sample};
+use crate::record::{ProbeName, Record, Role, Sample};
 use std::collections::BTreeMap;
 
 /// An angle is as foreseen if it is off by less than this share of a sector …
@@ -279,7 +279,7 @@ fn spindle(record: &Record) -> Option<Spindle> {
     let rough = rotation::spindle(record)?;
     let seen: Vec<(f64, f64)> = record
         .of(ProbeName::Angles)
-        .filter(|sample| sample.series == REFERENCE && sample.ok)
+        .filter(|sample| sample.series == REFERENCE && sample.role == Role::Angle && sample.ok)
         .map(|sample| (sample.end.0 as f64, sample.latency_ms()))
         .collect();
     let Some(&(first, _)) = seen.first() else { return Some(rough) };
@@ -313,10 +313,10 @@ pub(crate) fn pieces(record: &Record, known: &Known) -> Vec<Piece> {
     let Some(spindle) = spindle(record) else { return Vec::new() };
     let formats = Format::all(record, known);
     let mut series: BTreeMap<u32, Vec<&Sample>> = BTreeMap::new();
-    for sample in record.of(ProbeName::Angles) {
-        if sample.series < REFERENCE && sample.ok && known.hits.leave(sample) {
-            series.entry(sample.series).or_default().push(sample);
-        }
+    // Reads that only make a cache forget bear the step of what they prepare, and lie anywhere.
+    let measured = |sample: &&Sample| sample.role == Role::Measure && sample.ok && known.hits.leave(sample);
+    for sample in record.of(ProbeName::Angles).filter(measured).filter(|sample| sample.series < REFERENCE) {
+        series.entry(sample.series).or_default().push(sample);
     }
     let mut pieces: Vec<Piece> = series
         .iter()

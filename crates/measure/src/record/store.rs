@@ -34,6 +34,19 @@ fn problem(path: &Path, problem: &dyn ToString, hint: Option<&str>) -> MeasureEr
     }
 }
 
+/// A record that cannot be written, as on a full disk: what its journal holds can be gone on with.
+fn unwritten(path: &Path, error: &dyn std::error::Error) -> MeasureError {
+    let mut innermost = error;
+    while let Some(source) = innermost.source() {
+        innermost = source;
+    }
+    // Arrow puts its own words before those of the system.
+    let reason = innermost.to_string();
+    let reason = reason.trim_start_matches("Io error: ").trim_start_matches("External: ");
+    let hint = "what was measured before is in the `.part` beside the record: make room, and `--resume` goes on with it";
+    problem(path, &format!("cannot be written: {reason}"), Some(hint))
+}
+
 /// The journal of a record.
 pub fn journal_path(path: &Path) -> PathBuf {
     let mut name = path.file_name().unwrap_or_default().to_owned();
@@ -59,7 +72,7 @@ impl Store {
         let file = File::create(&new)
             .map_err(|error| problem(&new, &error, Some("give `--record` a place that can be written")))?;
         let journal = StreamWriter::try_new(BufWriter::new(file), &with_head)
-            .map_err(|error| problem(&part, &error, None))?;
+            .map_err(|error| unwritten(&part, &error))?;
         let mut store = Self { path: Some(path.to_owned()), journal: Some(journal), written: 0 };
         store.append(record, true)?;
         std::fs::rename(&new, &part).map_err(|error| problem(&part, &error, None))?;
@@ -80,7 +93,7 @@ impl Store {
         journal
             .write(&columns::batch(new))
             .and_then(|()| journal.get_mut().flush().map_err(Into::into))
-            .map_err(|error| problem(&journal_path(&path), &error, None))?;
+            .map_err(|error| unwritten(&journal_path(&path), &error))?;
         self.written = record.samples.len();
         Ok(())
     }
@@ -110,7 +123,7 @@ pub fn write(record: &Record, path: &Path) -> Result<(), MeasureError> {
         .set_key_value_metadata(Some(vec![KeyValue::new(KEY.to_owned(), head)]))
         .build();
     let mut file = AtomicFile::create(path)?;
-    let parquet = |error: parquet::errors::ParquetError| problem(path, &error, None);
+    let parquet = |error: parquet::errors::ParquetError| unwritten(path, &error);
     let mut writer = ArrowWriter::try_new(&mut file, columns::schema(), Some(properties)).map_err(parquet)?;
     for samples in record.samples.chunks(1 << 16) {
         writer.write(&columns::batch(samples)).map_err(parquet)?;
@@ -223,4 +236,21 @@ fn read_stream(source: impl Read) -> Result<Record, String> {
         record.samples.extend(columns::samples(&batch)?);
     }
     Ok(record)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use arrow_schema::ArrowError;
+
+    #[test]
+    fn a_full_disk_is_told_with_how_to_go_on() {
+        let full = std::io::Error::from_raw_os_error(28);
+        let error = unwritten(Path::new("r.parquet.part"), &ArrowError::IoError(full.to_string(), full));
+        assert_eq!(
+            error.to_string(),
+            "r.parquet.part: cannot be written: No space left on device (os error 28)"
+        );
+        assert!(error.hint().unwrap().contains("`--resume` goes on with it"));
+    }
 }

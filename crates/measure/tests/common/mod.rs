@@ -1,8 +1,10 @@
 //! Measures a simulated drive and puts what was extracted beside the truth.
 
+use headstack_drive::layout::Layout;
 use headstack_measure::device::{self, Noise, OpenOptions};
 use headstack_measure::extract::{Extraction, extract};
 use headstack_measure::probe;
+use headstack_measure::rebuild::rebuild;
 use headstack_measure::record::{ProbeName, Record, Role};
 use headstack_measure::{Options, Scope, measure};
 use headstack_system::library;
@@ -149,6 +151,40 @@ pub fn compare(truth: &Truth, record: &Record, found: &Extraction) -> Vec<Row> {
     rows
 }
 
+/// What is told of a drive beside what the file says that is made of it; nothing where none is.
+pub fn file_rows(found: &Extraction) -> Vec<Row> {
+    let Ok(spec) = rebuild(found, "rebuilt") else { return Vec::new() };
+    let zones = spec.layout.zone.iter().map(|zone| zone.sectors_per_track);
+    // Where neighbours with equally many sectors differ in skew, the file needs more than one for what is one zone.
+    let kinds = zones.fold(Vec::new(), |mut kinds, sectors| {
+        if kinds.last() != Some(&sectors) {
+            kinds.push(sectors);
+        }
+        kinds
+    });
+    let capacity = Layout::new(&spec.layout).capacity() * u64::from(spec.actuators);
+    let json = found.to_json();
+    let last = found.zones.last().and_then(|zone| zone.last_cylinder);
+    let rows = [
+        ("zones", kinds.len() as f64, found.value("zones")),
+        ("zones in JSON", kinds.len() as f64, json["zones"].as_array().map(|zones| zones.len() as f64)),
+        ("cylinders", f64::from(spec.layout.cylinders_with_tracks()), found.value("cylinders")),
+        ("cylinders in JSON", f64::from(spec.layout.cylinders_with_tracks()), json["cylinders"].as_f64()),
+        ("last cylinder", f64::from(spec.layout.cylinders_with_tracks()) - 1.0, last.map(|last| last as f64)),
+        ("heads", f64::from(spec.layout.heads), found.value("heads")),
+        ("heads in JSON", f64::from(spec.layout.heads), json["heads"].as_f64()),
+        ("capacity", capacity as f64, Some(found.device.sectors as f64)),
+    ];
+    let row = |(name, truth, found): (&str, f64, Option<f64>)| Row {
+        name: format!("{name} of the file"),
+        truth,
+        found,
+        ci95: None,
+        allowed: 0.0,
+    };
+    rows.map(row).into_iter().collect()
+}
+
 /// Measures a drive of the library; the names of what does not hold. Where it is only read, what only writes show is left
 /// out, and must not be spoken of.
 pub fn misses(name: &str, options: &OpenOptions, counts: &dyn Fn(&Row) -> bool) -> Vec<String> {
@@ -168,6 +204,7 @@ pub fn misses_of(
     assert!(stalls.is_none(), "{name} has no recalibration, yet {}", stalls.unwrap());
     let truth = Truth { only_reads: options.read_only, ..Truth::of(name) };
     let mut rows = compare(&truth, record, found);
+    rows.extend(file_rows(found));
     if options.read_only {
         let of_writes = |name: &str| {
             name == "mtm_ms" || ["write_", "seek.write."].iter().any(|start| name.starts_with(start))
