@@ -119,6 +119,17 @@ class Sweep:
         ]
 
     @property
+    def incomplete(self) -> list[int]:
+        """The numbers of the points that lack runs, and did not fail: `--resume` goes on with them."""
+        done = {result.point.number for result in [*self.complete, *self.failures]}
+        return [point.number for point in self.definition.points if point.number not in done]
+
+    @property
+    def ci95_note(self) -> str | None:
+        """What is to be known of the intervals, where `[stop]` ended repeats by them."""
+        return repeats.ci95_note(self.definition)
+
+    @property
     def is_run_once(self) -> bool:
         """Whether no complete point has more than one run, so that nothing tells how sure the numbers are."""
         return bool(self.complete) and all(len(result.runs) < 2 for result in self.complete)
@@ -177,6 +188,7 @@ class Sweep:
             "failed": len(self.failures),
             "resumed": self.resumed,
             "wide": [result.point.number for result in self.wide],
+            "ci95_note": self.ci95_note,
             "runs": sum(len(result.runs) for result in self.results),
             "axes": [each.name for each in self.definition.axes],
             "metrics": self.definition.metrics,
