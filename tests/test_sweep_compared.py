@@ -245,14 +245,16 @@ def test_a_failed_point_is_told_and_breaks_limits(tmp_path: Path) -> None:
     headstack.sweep(written(tmp_path, text), tmp_path / "out")
     plain = run_cli("compare", tmp_path / "out")
     assert plain.code == 0
-    assert "1 of 2 points: point 1 (last [0, 4000000])" in plain.out
+    assert "1 of 2 points: point 1 ([0, 4000000])" in plain.out
     assert "warning: point 1 failed" in plain.err
+    # Its axis is the load: no design is left to name it by.
+    assert "The only point is [0, 1000000], with a p99 of " in plain.out
     found = run_cli("compare", tmp_path / "out", "--json").json()
     assert [each["point"] for each in found["failures"]] == [1]
     assert (found["points"], found["incomplete"]) == (1, [])
     gate = run_cli("compare", tmp_path / "out", "--fail-if", "response_ms.p99 > 1000000ms")
     assert gate.code == 1
-    assert "point 1 (last [0, 4000000]): failed, so that there is no value" in " ".join(gate.err.split())
+    assert "point 1 ([0, 4000000]): failed, so that there is no value" in " ".join(gate.err.split())
 
 
 def test_a_point_that_is_not_complete_breaks_limits(tmp_path: Path) -> None:

@@ -211,7 +211,7 @@ class SweepComparison:
         if metric != P99:
             return f"Its {word}: {cost}."
         only = "one that keeps up" if self.left_behind else "point"
-        return f"The only {only} is {self.design(point)}, with a {word} of {cost} ms."
+        return f"The only {only} is {self.design(point) or point.label}, with a {word} of {cost} ms."
 
     def _wins(self, what: str, metric: str, known: list[list[tuple[PointResult, float]]]) -> str:
         """The sentence about one cost under several loads: a point that is alone under its load wins nothing."""
