@@ -205,7 +205,7 @@ class Exploration:
                 )
                 for point in self.comparison.points
             ],
-            "failures": self.comparison.sweep.summary["failures"],
+            "failures": self.comparison.sweep.failure_rows,
         }
 
     def _repr_html_(self) -> str:

@@ -292,7 +292,7 @@ class SweepComparison:
             ],
             "failed": self.failed,
             "untested": self.untested,
-            "failures": self.sweep.summary["failures"],
+            "failures": self.sweep.failure_rows,
             "incomplete": self.sweep.incomplete,
             "wide": [point.point.number for point in self.sweep.wide],
             "ci95_note": self.sweep.ci95_note,

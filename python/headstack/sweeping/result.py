@@ -107,6 +107,17 @@ class Sweep:
         return [result for result in self.results if result.failure is not None]
 
     @property
+    def failure_rows(self) -> list[dict[str, Any]]:
+        """The same, as the JSON has them: where, under which seed, and why."""
+        return [
+            {
+                "point": result.point.number, "values": result.values, "seed": result.failure.seed,
+                "error": result.failure.error, "hint": result.failure.hint,
+            }
+            for result in self.results if result.failure is not None
+        ]  # fmt: skip
+
+    @property
     def complete(self) -> list[PointResult]:
         """The points that have all their runs."""
         stop = self.definition.stop
@@ -193,13 +204,7 @@ class Sweep:
             "axes": [each.name for each in self.definition.axes],
             "metrics": self.definition.metrics,
             "results": [self._row(result) for result in self.results if result.failure is None],
-            "failures": [
-                {
-                    "point": result.point.number, "values": result.values, "seed": result.failure.seed,
-                    "error": result.failure.error, "hint": result.failure.hint,
-                }
-                for result in self.results if result.failure is not None
-            ],
+            "failures": self.failure_rows,
         }  # fmt: skip
 
     def compare(self, *, fail_if: Sequence[str] = ()) -> SweepComparison:
