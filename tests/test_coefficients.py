@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 
 import headstack
 from conftest import headstack as run_cli
 from conftest import refused
+from headstack.device_cost_causes import Case, Parts, Reasons
 from headstack.device_costs import CLOSE_PERCENT, DEPTHS, SIZES_KIB, Error, Form
 
 
@@ -80,8 +82,45 @@ def test_sentences_name_the_worst_and_why(nearline: headstack.Coefficients) -> N
     for form in nearline.forms:
         assert f"({form.worst.percent:+.0f} %)" in form.sentence()
         assert len(form.errors) == 2 * len(SIZES_KIB) * len(DEPTHS)
-    fits = Form("a form", {}, [Error("read", 4, depth, 100.0, 103.0) for depth in DEPTHS], "")
+    fits = Form("a form", {}, [Error("read", 4, depth, 100.0, 103.0) for depth in DEPTHS])
     assert fits.sentence() == "a form is within 3 % of the drive at all sizes and depths."
+
+
+def test_the_rate_of_a_slow_bus_is_not_called_that_of_the_media() -> None:
+    """The Cheetah 9LP reads 9 to 16 MB/s from its media, and its bus moves 4.9: it positions while data are on the bus."""
+    found = headstack.coefficients("cheetah-9lp")
+    bus = headstack.Drive("cheetah-9lp").describe()["bus"]["write_mb_per_s"]
+    assert found.iocost.constants["wbps"] == pytest.approx(1e6 * bus, rel=0.03)
+    for form in (found.iocost, found.head_time):
+        assert "it charges bytes at the rate of the bus, 12.9 ms for those beyond the first 4 KiB" in form.sentence()
+        assert form.sentence().endswith("since the drive positions meanwhile.")
+        assert "media" not in form.sentence()
+
+
+@pytest.mark.parametrize(
+    ("name", "arms"), [("raid5-4x-cheetah-9lp", "4 drives"), ("dual-actuator-18tb", "2 actuators")]
+)
+def test_arms_that_work_at_once_are_told_before_the_choice(name: str, arms: str) -> None:
+    found = headstack.coefficients(name)
+    sentence = found.iocost.sentence()
+    assert f"of {arms} 1.0 are busy on average at depth 1, and " in sentence
+    gained = {e.depth: e.iops for e in found.iocost.errors if (e.op, e.size_kib) == ("read", 4)}
+    # Beyond what arms at once bring: hardly anything of the four drives, twice as many of the two actuators.
+    more = gained[DEPTHS[-1]] / gained[1] / int(arms[0])
+    assert ("less to choose from" in sentence) == (more > 1.5)
+    assert "the drive positions" not in sentence
+
+
+def test_nothing_is_said_of_a_choice_that_nobody_has() -> None:
+    reasons = Reasons(Parts(1, 1, chooses=False, bus_bytes_per_s={"read": 1e9, "write": 1e9}))
+    shallow, deep = Case(100.0, 1, 0.9), Case(120.0, 32, 0.9)
+    assert reasons.of_queue(shallow, deep, promises_more=True) == "it has no queue depth"
+    # And bytes that take less than they are charged are no reason for a promise of too many.
+    rated = replace(reasons, bytes_per_s={"read": 1e6})
+    assert rated.of_size("read", 10_000, 0.005, promises_more=True) == ""
+    assert "10 ms for those beyond the first 4 KiB, which take 15 ms here" in rated.of_size(
+        "read", 10_000, 0.015, promises_more=True
+    )
 
 
 @pytest.mark.parametrize("name", ["nearline-22tb", "hp-97560"])

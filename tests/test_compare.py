@@ -510,7 +510,9 @@ def test_what_cannot_be_compared_is_refused(runs: Path, tmp_path: Path) -> None:
     ]:
         with pytest.raises(InputError, match=said):
             headstack.compare(files)  # type: ignore[call-overload]
-    assert "compare two of a kind" in refused("compare", one, runs / "a.json")
+    told = refused("compare", one, runs / "a.json")
+    assert "compare two of a kind" in told
+    assert "headstack simulate … --out a.parquet" in " ".join(told.split())
     assert "did you mean `p99`" in refused("compare", one, runs / "other.parquet", "--fail-if", "p9 > +5%")
     assert "is not a limit" in refused("compare", one, runs / "other.parquet", "--fail-if", "p99 5%")
     (tmp_path / "odd.json").write_text('{"a": 1}')

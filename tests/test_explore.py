@@ -101,7 +101,7 @@ def test_nothing_is_called_frugal_whose_watts_nobody_knows(load: Path, tmp_path:
     old = tmp_path / "old.toml"
     old.write_text('drives = ["cheetah-9lp"]\nschedulers = ["drive:sptf"]\n[[arrays]]\nlevel = "mirror"\ndrives = 3\n')
     found = headstack.explore(load / "load.trace", old)
-    assert "The quickest of them is 3 × cheetah-9lp, mirror, drive:sptf" in found.answer()
+    assert "It is 3 × cheetah-9lp, mirror, drive:sptf" in found.answer()
     assert "frugal" not in found.answer()
     assert "None of them" not in found.answer()
 
@@ -116,6 +116,15 @@ def test_a_load_that_nobody_holds_is_said_so(load: Path) -> None:
     found = headstack.explore(load / "load.trace", load / "candidates.toml", p99_ms=0.5)
     assert found.holding == []
     assert found.answer().startswith("0 of 8 candidates hold the load with a p99 of at most 0.5 ms. The nearest is ")
+
+
+def test_one_that_holds_alone_is_not_weighed_against_others(load: Path) -> None:
+    (load / "alone.toml").write_text(
+        'drives = ["nearline-18tb"]\n[[arrays]]\nlevel = "mirror"\ndrives = 3\n[usd]\n"nearline-18tb" = 300\n'
+    )
+    answer = headstack.explore(load / "load.trace", load / "alone.toml").answer()
+    assert answer.startswith("1 of 1 candidate holds the load. It is 3 × nearline-18tb, mirror: p99 ")
+    assert "None of them" not in answer
 
 
 def test_the_page_says_of_each_candidate_whether_it_holds_the_load(load: Path, tmp_path: Path) -> None:

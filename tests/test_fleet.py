@@ -131,6 +131,14 @@ def test_progress_can_stop_it(tmp_path: Path) -> None:
         headstack.fleet("nearline-18tb", trace, progress=lambda *_: False)
 
 
+def test_a_table_out_of_order_may_be_damaged(tmp_path: Path) -> None:
+    """Parquet files have no sums to tell a changed byte by: of a file that was in order, sorting makes another load."""
+    rows = frame(20).with_columns(arrival_ns=pl.when(pl.int_range(20) == 9).then(0).otherwise(pl.col("arrival_ns")))
+    told = refused("fleet", "hp-97560", "--trace", written(rows, tmp_path / "changed.parquet"))
+    assert "--sort" in told
+    assert " ".join(told.split()).count("it is damaged") == 1
+
+
 def test_devices_are_written(trace: Path, tmp_path: Path) -> None:
     out = tmp_path / "devices.parquet"
     found = run_cli("fleet", "hp-97560", "--trace", trace, "--out", out)

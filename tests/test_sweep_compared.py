@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -193,6 +194,105 @@ def test_a_sweep_ends_with_1_where_a_limit_is_broken(tmp_path: Path) -> None:
     assert outcome.err.count("limit broken: response_ms.p99 > 0.001ms") == 3
     assert outcome.err.count("limit broken: response_ms.mean < -1%: rotation_rpm") == 2
     assert json.loads(outcome.out)["complete"] == 3
+
+
+DRIVES = '[[axis]]\npath = "system"\nvalues = ["nearline-18tb", "archive-8tb"]\n'
+NO_ROOM = '[[axis]]\nname = "last"\npath = "workload.stream.0.range_lba"\nvalues = [[0, 1000000], [0, 4000000]]\n'
+"""The HP 97560 has fewer sectors than the second of these."""
+
+
+def test_a_limit_is_asked_of_the_points_that_have_its_metric(tmp_path: Path) -> None:
+    """One drive file tells no watts, and has no price: the other one is tested all the same, and this one is named."""
+    text = (
+        'metrics = ["response_ms.p99", "power.average_w", "usd"]\n' + BASE + DRIVES + '[usd]\n"nearline-18tb" = 300\n'
+    )
+    file = written(tmp_path, text.replace('system = "hp-97560"\n', ""))
+    limit = ("--fail-if", "power.average_w > 1W")
+    for words in (("sweep", file, "--out", tmp_path / "out"), ("compare", tmp_path / "out")):
+        outcome = run_cli(*words, *limit, "--fail-if", "usd > 500USD")
+        assert outcome.code == 1
+        assert outcome.err.count("limit broken") == 1
+        assert "limit broken: power.average_w > 1W: nearline-18tb" in outcome.err
+        told = "limit not tested: {}: point 1 (archive-8tb): no {}"
+        for each, metric in ((limit[1], "power.average_w"), ("usd > 500USD", "usd")):
+            assert told.format(each, metric) in " ".join(outcome.err.split())
+    found = headstack.compare(tmp_path / "out", fail_if=["power.average_w > 100W"])
+    assert (found.failed, found.summary["untested"]) == (
+        [],
+        ["power.average_w > 100W: point 1 (archive-8tb): no power.average_w"],
+    )
+    # Of no point the change is known: nothing would ever break it.
+    assert "no point has a change of usd" in refused("compare", tmp_path / "out", "--fail-if", "usd > +5%")
+
+
+def test_a_limit_that_no_point_can_be_asked_is_refused(tmp_path: Path) -> None:
+    text = 'metrics = ["response_ms.p99", "power.average_w", "usd"]\n' + BASE
+    file, out = written(tmp_path, text + GAP), tmp_path / "out"
+    # Without a price, and without another point under a load, before anything runs.
+    assert "there is no `usd`" in refused("sweep", file, "--out", out, "--fail-if", "usd > 5USD")
+    assert "no point has another under its load" in refused(
+        "sweep", file, "--out", out, "--fail-if", "response_ms.p99 > +5%"
+    )
+    assert not out.exists()
+    headstack.sweep(file, out)
+    told = refused("compare", out, "--fail-if", "power.average_w > 5W")
+    assert "no point has a power.average_w" in told
+    assert "known: response_ms.p99" in told
+
+
+def test_a_failed_point_is_told_and_breaks_limits(tmp_path: Path) -> None:
+    text = 'metrics = ["response_ms.p99"]\n' + BASE.replace("thesis-4ms", "light-million") + NO_ROOM
+    headstack.sweep(written(tmp_path, text), tmp_path / "out")
+    plain = run_cli("compare", tmp_path / "out")
+    assert plain.code == 0
+    assert "1 of 2 points: point 1 ([0, 4000000])" in plain.out
+    assert "warning: point 1 failed" in plain.err
+    # Its axis is the load: no design is left to name it by.
+    assert "The only point is [0, 1000000], with a p99 of " in plain.out
+    found = run_cli("compare", tmp_path / "out", "--json").json()
+    assert [each["point"] for each in found["failures"]] == [1]
+    assert (found["points"], found["incomplete"]) == (1, [])
+    gate = run_cli("compare", tmp_path / "out", "--fail-if", "response_ms.p99 > 1000000ms")
+    assert gate.code == 1
+    assert "point 1 ([0, 4000000]): failed, so that there is no value" in " ".join(gate.err.split())
+
+
+def test_a_point_that_is_not_complete_breaks_limits(tmp_path: Path) -> None:
+    headstack.sweep(written(tmp_path, BASE + RPM), tmp_path / "out")
+    last = max((tmp_path / "out" / "runs").iterdir())
+    last.unlink()
+    found = headstack.compare(tmp_path / "out", fail_if=["response_ms.p99 > 1000000ms"])
+    assert found.summary["incomplete"] == [2]
+    assert len(found.failed) == 1
+    assert "point 2 (rotation_rpm 7200): not complete" in found.failed[0]
+    assert "1 of 3 points: point 2 (rotation_rpm 7200)" in run_cli("compare", tmp_path / "out").out
+
+
+def test_a_point_without_a_request_breaks_limits(tmp_path: Path) -> None:
+    """One of two arrays of loads is cut before its first request is complete."""
+    cut = '[[axis]]\npath = "until_s"\nvalues = [10.0, 1e-6]\n'
+    headstack.sweep(written(tmp_path, BASE + cut), tmp_path / "out")
+    found = headstack.compare(tmp_path / "out", fail_if=["response_ms.p99 > 1000000ms"])
+    assert found.failed == ["response_ms.p99 > 1000000ms: point 1 (until_s 1e-06): no request was complete in time"]
+
+
+def test_what_a_stopping_rule_does_to_intervals_is_said_beside_them(tmp_path: Path) -> None:
+    rule = '[stop]\nmetric = "response_ms.mean"\nwithin_percent = {}\nmost = {}\n'
+    said = "fewer than 95 % of the intervals hold the mean"
+    file = written(tmp_path, BASE + RPM + rule.format(0.001, 4))
+    for words in (("sweep", file, "--out", tmp_path / "out"), ("compare", tmp_path / "out")):
+        shown = " ".join(run_cli(*words).out.split())
+        assert said in shown
+        assert re.search(r"still wide +3 after 4 repeats", shown)
+        assert said in run_cli(*words, *(["--resume"] if words[0] == "sweep" else []), "--json").json()["ci95_note"]
+    comparison = headstack.compare(tmp_path / "out")
+    assert comparison.summary["wide"] == [0, 1, 2]
+    notices = sweep_page(comparison).notices
+    assert any(said in notice for notice in notices)
+    assert any(notice.startswith("3 points are still wider than") for notice in notices)
+    # Nobody looks again where no more repeats are allowed.
+    fixed = headstack.sweep(written(tmp_path, BASE + RPM + rule.format(0.001, 3)), tmp_path / "fixed")
+    assert fixed.summary["ci95_note"] is fixed.compare().summary["ci95_note"] is None
 
 
 def test_a_point_without_a_rival_wins_nothing(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 
 from headstack import _core
 from headstack.arguments import checked
+from headstack.device_cost_causes import Case, Parts, Reasons, busy_arms
 from headstack.run import as_system
 from headstack.sweeping.executors.local import cores
 from headstack.threads import Pool
@@ -75,8 +76,10 @@ class Form:
     name: str
     constants: dict[str, float]
     errors: list[Error]
-    size_cause: str
-    """Why its error depends on the size, where it does."""
+    reasons: Reasons | None = None
+    """What its errors come from, as far as that was measured."""
+    takes_larger: bool = False
+    """Whether it charges the larger of positioning and transfer."""
 
     @property
     def worst(self) -> Error:
@@ -98,7 +101,7 @@ class Form:
         where = f"{worst.size_kib} KiB {worst.op}s at queue depth {worst.depth}"
         return (
             f"{self.name} promises {_figure(worst.predicted_iops)} IOPS for {where}, where the drive does {_figure(worst.iops)} "
-            f"({worst.percent:+.0f} %): {self._cause(worst)}."
+            f"({worst.percent:+.0f} %){': ' if (cause := self._cause(worst)) else ''}{cause}."
         )
 
     def _cause(self, worst: Error) -> str:
@@ -109,13 +112,34 @@ class Form:
         farther, deeper = ratio[worst.size_kib, depth], ratio[size, worst.depth]
         of_size = abs(farther - ratio[size, depth] + ratio[worst.size_kib, worst.depth] - deeper)
         of_depth = abs(deeper - ratio[size, depth] + ratio[worst.size_kib, worst.depth] - farther)
-        if worst.percent > 0:
-            of_queue = "it has no queue depth, and with less to choose from the drive positions for longer"
-        else:
-            of_queue = "it has no queue depth, and with more to choose from the drive positions in less time"
-        if of_size > 2 * of_depth:
-            return self.size_cause
-        return of_queue if of_depth > 2 * of_size else f"{of_queue}; and {self.size_cause}"
+        told = []
+        if of_size <= 2 * of_depth:
+            told.append(self._of_queue(worst, depth))
+        if of_depth <= 2 * of_size:
+            told.append(self._of_size(worst))
+        return "; and ".join(filter(None, told))
+
+    def _of_queue(self, worst: Error, right_depth: int) -> str:
+        if self.reasons is None:
+            return "it has no queue depth"
+        cases = [
+            Case(each.iops, each.depth, self.reasons.busy.get((each.op, each.size_kib, each.depth)))
+            for each in self.errors
+            if (each.op, each.size_kib) == (worst.op, worst.size_kib) and each.depth in (worst.depth, right_depth)
+        ]
+        if len(cases) < 2:
+            return ""
+        shallow, deep = sorted(cases, key=lambda case: case.depth)
+        return self.reasons.of_queue(shallow, deep, promises_more=worst.percent > 0)
+
+    def _of_size(self, worst: Error) -> str:
+        if self.takes_larger:
+            return "it charges the larger of positioning and transfer, not their sum" if worst.percent > 0 else ""
+        small = [each for each in self.errors if (each.op, each.size_kib, each.depth) == (worst.op, 4, worst.depth)]
+        if self.reasons is None or not small:
+            return ""
+        took_s = 1 / worst.iops - 1 / small[0].iops
+        return self.reasons.of_size(worst.op, (worst.size_kib - 4) * KIB, took_s, promises_more=worst.percent > 0)
 
 
 @dataclass(frozen=True)
@@ -192,8 +216,10 @@ def coefficients(
     at: list[tuple[Op, int, int]] = list(product(OPS, (4,), (1, FULL)))
     sequential: list[tuple[Op, int, float]] = list(product(OPS, (4, 1024), PLACES))
     with Pool(threads or cores()) as pool:
-        taken: Measured = dict(zip(at, pool.map(lambda case: bench.random(*case), at), strict=True))
-        iops: Measured = dict(zip(random, pool.map(lambda case: scored.random(*case), random), strict=True))
+        taken: Measured = {
+            case: rate for case, (rate, _) in zip(at, pool.map(lambda case: bench.random(*case), at), strict=True)
+        }
+        found = dict(zip(random, pool.map(lambda case: scored.random(*case), random), strict=True))
         rates = dict(zip(sequential, pool.map(lambda case: bench.sequential(*case), sequential), strict=True))
 
     def streamed(op: Op, size_kib: int) -> float:
@@ -202,12 +228,14 @@ def coefficients(
 
     bytes_per_s: dict[Op, float] = {op: streamed(op, 1024) * 1024 * KIB for op in OPS}
     sequential_iops: dict[Op, float] = {op: streamed(op, 4) for op in OPS}
-    return Coefficients(
-        built.name,
+    iops: Measured = {case: rate for case, (rate, _) in found.items()}
+    reasons = Reasons(Parts.of(built), {case: busy for case, (_, busy) in found.items()}, bytes_per_s)
+    forms = (
         _iocost(taken, iops, bytes_per_s, sequential_iops),
         _mclock(taken, iops, bytes_per_s),
         _head_time(taken, iops, bytes_per_s),
     )
+    return Coefficients(built.name, *(replace(form, reasons=reasons) for form in forms))
 
 
 def _without_write_cache(
@@ -226,16 +254,17 @@ class _Bench:
     through: _core.System
     seed: int
 
-    def random(self, op: Op, size_kib: int, depth: int) -> float:
-        """Random requests a second, `depth` of them outstanding."""
+    def random(self, op: Op, size_kib: int, depth: int) -> tuple[float, float]:
+        """Random requests a second, `depth` of them outstanding, and how many arms they keep busy."""
         stream = f"users = {depth}\nsize.fixed_kib = {size_kib}\nalign_kib = {size_kib}\n"
         system = self.cached if op == "read" else self.through
 
-        def complete_by(until_s: float) -> int:
-            return self._summary(system, op, stream, MANY, {"until_s": until_s})["requests"]
+        def until(until_s: float) -> RunSummary:
+            return self._summary(system, op, stream, MANY, {"until_s": until_s})
 
         # Whatever is complete meanwhile: of those that a warm-up lets count, so many as are outstanding are missing at the end.
-        return (complete_by(UNTIL_S) - complete_by(WARMUP_S)) / (UNTIL_S - WARMUP_S)
+        whole, before = until(UNTIL_S), until(WARMUP_S)
+        return (whole["requests"] - before["requests"]) / (UNTIL_S - WARMUP_S), busy_arms(whole)
 
     def sequential(self, op: Op, size_kib: int, place: float) -> float:
         """Requests a second, one behind the other."""
@@ -280,12 +309,7 @@ def _iocost(taken: Measured, iops: Measured, bytes_per_s: dict[Op, float], seque
         further = size_kib * KIB / PAGE - 1
         return 1 / taken[op, 4, FULL] + further * PAGE / bytes_per_s[op]
 
-    return Form(
-        "iocost",
-        constants,
-        _errors(iops, cost),
-        "it charges all bytes at the mean rate of the media, switches of tracks included",
-    )
+    return Form("iocost", constants, _errors(iops, cost))
 
 
 def _mclock(taken: Measured, iops: Measured, bytes_per_s: dict[Op, float]) -> Form:
@@ -296,9 +320,7 @@ def _mclock(taken: Measured, iops: Measured, bytes_per_s: dict[Op, float]) -> Fo
         worth = bytes_per_s[op] / taken[op, 4, FULL]
         return max(size_kib * KIB, worth) / bytes_per_s[op]
 
-    return Form(
-        "mClock", constants, _errors(iops, cost), "it charges the larger of positioning and transfer, not their sum"
-    )
+    return Form("mClock", constants, _errors(iops, cost), takes_larger=True)
 
 
 def _head_time(taken: Measured, iops: Measured, bytes_per_s: dict[Op, float]) -> Form:
@@ -309,12 +331,7 @@ def _head_time(taken: Measured, iops: Measured, bytes_per_s: dict[Op, float]) ->
     def cost(op: Op, size_kib: int) -> float:
         return positioning_s[op] + size_kib * KIB / bytes_per_s[op]
 
-    return Form(
-        "disk-head time",
-        constants,
-        _errors(iops, cost),
-        "it charges all bytes at the mean rate of the media, switches of tracks included",
-    )
+    return Form("disk-head time", constants, _errors(iops, cost))
 
 
 def _errors(iops: Measured, cost_s: Callable[[Op, int], float]) -> list[Error]:

@@ -143,12 +143,15 @@ class Exploration:
         points, holding = self.comparison.points, self.holding
         limit = "" if self.p99_ms is None else f" with a p99 of at most {cells.figure(self.p99_ms)} ms"
         failed = len(self.comparison.sweep.failures)
-        first = f"{len(holding)} of {len(points)} candidates hold the load{limit}{f'; {failed} more could not be run' if failed else ''}."
+        hold = "candidates hold" if len(points) > 1 else "candidate holds"
+        first = f"{len(holding)} of {len(points)} {hold} the load{limit}{f'; {failed} more could not be run' if failed else ''}."
         if not holding:
             best = min(points, key=lambda point: _cost(point, P99))
             return (
                 f"{first} The nearest is {best.label}: {self._words(best)}. More drives, or quicker ones, are needed."
             )
+        if len(holding) == 1:
+            return f"{first} It is {holding[0].label}: {self._words(holding[0])}."
         words = {USD: "cheapest", WATTS: "most frugal"}
         known = (measure for measure in words if any(point.estimate(measure) is not None for point in holding))
         measure = next(known, None)
@@ -202,7 +205,7 @@ class Exploration:
                 )
                 for point in self.comparison.points
             ],
-            "failures": self.comparison.sweep.summary["failures"],
+            "failures": self.comparison.sweep.failure_rows,
         }
 
     def _repr_html_(self) -> str:

@@ -27,6 +27,7 @@ _WHERE = re.compile(r"\nin `[^`]*`$")
 _KINDS = {"a boolean": "neither true nor false", "a string": "not text: it goes in quotes", "f64": "not a number", "f32": "not a number",
           "a sequence": "not a list: it goes in [brackets]", "a map": "not a table: it goes in {braces}"}  # fmt: skip
 _KNOWN = re.compile(r"known[^:;]*: ([^;]*)")
+_DISORDER = re.compile(r"\.parquet: row [0-9]+: the request arrives ")
 _ARGUMENT = re.compile(r"`([a-z_]+)`(?= cannot be )")
 # Where an option has another name than the argument of the API.
 _OPTIONS = {
@@ -63,6 +64,9 @@ def improved(message: str, hint: str | None, given: Collection[str] = ()) -> tup
         # As of an empty file.
         save = "headstack simulate hp-97560 --workload unix-like --save mine.toml"
         return message, f"a drive or system file begins with `name = …`; `{save}` writes a whole one to go by"
+    if hint and "--sort" in hint and "damaged" not in hint and _DISORDER.search(message):
+        # Its pages have no sum to tell by.
+        hint += "; if it was in order when it was written, it is damaged: write it anew"
     if argument := _ARGUMENT.match(message):
         option = _OPTIONS.get(argument[1], "--" + argument[1].replace("_", "-"))
         if option not in given:

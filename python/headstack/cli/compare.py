@@ -9,7 +9,9 @@ from cyclopts import Parameter
 
 from headstack.cli import DONE, IN_PART, output
 from headstack.cli.options import OUTPUT, RUN, Json, ReadOptions
+from headstack.cli.sweep import say_failures, say_untested, stop_facts
 from headstack.errors import InputError
+from headstack.shown import several
 
 if TYPE_CHECKING:
     from headstack import Comparison
@@ -71,6 +73,7 @@ def compare(
     output.print_json(found.summary) if json else _show(found)
     if report is not None:
         output.wrote(report)
+    _say_sweep(found)
     output.broken_limits(found.failed)
     return IN_PART if found.failed else DONE
 
@@ -87,8 +90,32 @@ def _refuse(options: list[str], what: str) -> None:
 def _show(found: Comparison | SweepComparison) -> None:
     from headstack.comparison.sweep import SweepComparison
 
-    _show_points(found) if isinstance(found, SweepComparison) else _show_files(found)
-    output.facts("", [("answer", found.answer())])
+    is_sweep = isinstance(found, SweepComparison)
+    _show_points(found) if is_sweep else _show_files(found)
+    output.facts("", [("answer", found.answer()), *(_sweep_facts(found) if is_sweep else ())])
+
+
+def _sweep_facts(found: SweepComparison) -> list[tuple[str, str]]:
+    """Which points are not among those compared, and what is to be known of their intervals."""
+    from headstack.comparison.sweep_limits import named
+
+    sweep = found.sweep
+    missing = [
+        ("failed", [point.point.number for point in sweep.failures]),
+        ("not complete", sweep.incomplete),
+    ]
+    text, of = "{} of {of} points: {which}", len(sweep.definition.points)
+    facts = [(what, several(text, len(numbers), of, named(sweep, numbers))) for what, numbers in missing if numbers]
+    return facts + stop_facts(sweep)
+
+
+def _say_sweep(found: Comparison | SweepComparison) -> None:
+    """The points of a sweep that failed and why, and what limits could not be asked."""
+    from headstack.comparison.sweep import SweepComparison
+
+    if isinstance(found, SweepComparison):
+        say_failures(found.sweep)
+        say_untested(found.untested)
 
 
 def _show_points(found: SweepComparison) -> None:

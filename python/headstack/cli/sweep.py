@@ -54,8 +54,8 @@ def sweep(
 
     Exit code 1: some points failed, or a limit of `--fail-if` is broken; they are listed, and the other points are done.
     """
+    from headstack.comparison import sweep_limits
     from headstack.comparison.limits import Limit
-    from headstack.comparison.sweep import check_limits
     from headstack.files import check_packages
     from headstack.sweeping import definition, run_definition
 
@@ -68,7 +68,7 @@ def sweep(
         raise InputError("--threads, --dask and --slurm each say where runs are served", "give one of them")
     # What is wrong with the file is said before a cluster is asked for anything.
     found = definition.load(file)
-    check_limits([Limit.parse(text) for text in fail_if], found.metrics)
+    sweep_limits.check([Limit.parse(text) for text in fail_if], found)
     with (
         interrupted.told(lambda: kept(out)),
         _executor(dask, slurm, out) as executor,
@@ -80,9 +80,17 @@ def sweep(
     say_failures(done)
     output.wrote(out)
     # Of a sweep whose points failed, all of them, that is what there is to say.
-    broken = done.compare(fail_if=fail_if).failed if fail_if and done.complete else []
+    compared = done.compare(fail_if=fail_if) if fail_if and done.complete else None
+    broken = [] if compared is None else compared.failed
+    say_untested([] if compared is None else compared.untested)
     output.broken_limits(broken)
     return IN_PART if done.failures or broken else DONE
+
+
+def say_untested(limits: list[str]) -> None:
+    """Name the limits that could not be asked of some points."""
+    for limit in limits:
+        output.warning(f"limit not tested: {limit}")
 
 
 def say_failures(done: Sweep) -> None:
@@ -115,6 +123,22 @@ def _executor(dask: str | None, slurm: str | None, out: Path) -> Iterator[Execut
         yield executor
     finally:
         executor.shutdown(cancel_futures=True)
+
+
+def stop_facts(done: Sweep) -> list[tuple[str, str]]:
+    """What `[stop]` came to, and what it does to the intervals."""
+    facts: list[tuple[str, str]] = []
+    if (stop := done.definition.stop) is None:
+        return facts
+    lacking = [result for result in done.wide if result.estimate(stop.metric) is None]
+    if wide := len(done.wide) - len(lacking):
+        text = f"{{}} after {{}} repeats: more than {stop.within_percent:g} % of {stop.metric}"
+        facts.append(("still wide", several(text, wide, stop.most)))
+    if lacking:
+        facts.append(("not judged", several(f"{{}}, whose runs have no {stop.metric} to stop by", len(lacking))))
+    if done.ci95_note is not None:
+        facts.append(("intervals", done.ci95_note))
+    return facts
 
 
 def _show(done: Sweep) -> None:
@@ -150,13 +174,7 @@ def _show(done: Sweep) -> None:
                 "whether differences are chance is not known: one run a point (`[repeats] count = 5` gives intervals)",
             )
         )
-    if (stop := done.definition.stop) is not None:
-        lacking = [result for result in done.wide if result.estimate(stop.metric) is None]
-        if wide := len(done.wide) - len(lacking):
-            text = f"{{}} after {{}} repeats: more than {stop.within_percent:g} % of {stop.metric}"
-            facts.append(("still wide", several(text, wide, stop.most)))
-        if lacking:
-            facts.append(("not judged", several(f"{{}}, whose runs have no {stop.metric} to stop by", len(lacking))))
+    facts += stop_facts(done)
     if empty := sum(not any(run.summary["requests"] for run in result.runs) for result in done.complete):
         output.warning(
             f"{empty:,} of {len(done.complete):,} points: no request was complete in time, there is nothing to tell"

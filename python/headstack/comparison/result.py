@@ -127,8 +127,11 @@ def _check_kind(name: str, first: Source, other_name: str, other: Source) -> Non
     if other.kind != first.kind:
         raise InputError(f"`{name}` is a {first.noun} and `{other_name}` a {other.noun}", "compare two of a kind")
     if (other.times is None) != (first.times is None):
+        lacking = name if first.times is None else other_name
         raise InputError(
-            f"`{name}` and `{other_name}`: one has times of requests, the other a summary only", "compare two of a kind"
+            f"`{name}` and `{other_name}`: one has times of requests, the other a summary only",
+            f"compare two of a kind: `headstack simulate … --out {Path(lacking).stem}.parquet` runs that of `{lacking}` again and keeps its "
+            "times (`keep=True` in Python); or compare the summaries of both (`simulate … --json`)",
         )
 
 

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from headstack import _core
-from headstack.comparison.result import SCHEMA_VERSION, Difference, Metric, broken_limits
+from headstack.comparison import sweep_limits
+from headstack.comparison.result import SCHEMA_VERSION, Difference, Metric
 from headstack.errors import InputError
 from headstack.overload import overload
 from headstack.shown import Part, Shown
@@ -34,18 +35,8 @@ def compare_sweep(sweep: Sweep, limits: Sequence[Limit]) -> SweepComparison:
     if not sweep.complete:
         raise _nothing_to_compare(sweep)
     found = SweepComparison(sweep)
-    changes = [limit for limit in limits if limit.is_change]
-    values = [limit for limit in limits if not limit.is_change]
-    # A value is asked of every point, whether there is another under its load or not.
-    found.failed = broken_limits(changes, list(found.differences.values())) + broken_limits(values, found.alone())
+    found.failed, found.untested = sweep_limits.judge(found, limits)
     return found
-
-
-def check_limits(limits: Sequence[Limit], names: Sequence[str]) -> None:
-    """Refuse limits of metrics that a sweep does not have, or in other units than theirs, before anything runs."""
-    for limit in limits:
-        limit.check(names)
-        limit.check_unit(cells.unit(limit.metric))
 
 
 def _nothing_to_compare(sweep: Sweep) -> InputError:
@@ -88,7 +79,9 @@ class SweepComparison:
         One for each of the others, by the number of the point. Runs of the same seed served the same requests, so the
         intervals are those of the differences seed by seed.
     failed
-        The limits that are broken, and at which point.
+        The limits that are broken, and at which point; points that failed or are not complete break every limit.
+    untested
+        The limits that could not be asked of a point, since its runs do not tell the metric, and of which.
     """
 
     def __init__(self, sweep: Sweep) -> None:
@@ -103,20 +96,27 @@ class SweepComparison:
             other.point.number: self._difference(points[0], other) for points in self.loads for other in points[1:]
         }
         self.failed: list[str] = []
+        self.untested: list[str] = []
 
-    def alone(self) -> list[Difference]:
-        """Every point by itself: over all its seeds, and nothing changes."""
+    def alone(self) -> dict[int, Difference]:
+        """Every point by itself, by its number: over all its seeds, and nothing changes."""
         names = self.sweep.definition.metrics
-        known = {point.label: {name: _mean(point, name) for name in names} for point in self.points}
-        return [
-            Difference(
-                label,
+        known = [(point, {name: _mean(point, name) for name in names}) for point in self.points]
+        return {
+            point.point.number: Difference(
+                point.label,
                 {name: Metric(mean, mean, cells.unit(name), None) for name, mean in means.items() if mean is not None},
                 None,
                 None,
             )
-            for label, means in known.items()
-        ]
+            for point, means in known
+        }
+
+    def is_idle(self, number: int) -> bool:
+        """Whether a run of the point, or of the one that it is compared with, has no request that was complete."""
+        load = next(points for points in self.loads if any(point.point.number == number for point in points))
+        asked = [point for point in load if point.point.number in (number, load[0].point.number)]
+        return any(not run.summary["requests"] for point in asked for run in point.runs)
 
     def _difference(self, first: PointResult, other: PointResult) -> Difference:
         found = {name: _metric(first, other, name) for name in self.sweep.definition.metrics}
@@ -211,7 +211,7 @@ class SweepComparison:
         if metric != P99:
             return f"Its {word}: {cost}."
         only = "one that keeps up" if self.left_behind else "point"
-        return f"The only {only} is {self.design(point)}, with a {word} of {cost} ms."
+        return f"The only {only} is {self.design(point) or point.label}, with a {word} of {cost} ms."
 
     def _wins(self, what: str, metric: str, known: list[list[tuple[PointResult, float]]]) -> str:
         """The sentence about one cost under several loads: a point that is alone under its load wins nothing."""
@@ -291,6 +291,11 @@ class SweepComparison:
                 for points in self.loads for point in points[1:]
             ],
             "failed": self.failed,
+            "untested": self.untested,
+            "failures": self.sweep.failure_rows,
+            "incomplete": self.sweep.incomplete,
+            "wide": [point.point.number for point in self.sweep.wide],
+            "ci95_note": self.sweep.ci95_note,
         }  # fmt: skip
 
     def report(self, path: str | Path) -> None:

@@ -124,7 +124,13 @@ def notices(comparison: SweepComparison, noun: str = "point") -> list[str]:
         found.append(f"Each {noun} was run once, so nothing tells how sure these numbers are: {more}.")
     if (share := _assumed(comparison)) > 0:
         found.append(f"Up to {100 * share:.0f} % of the values that describe the drives are assumed.")
-    if missing := len(comparison.sweep.definition.points) - len(comparison.points) - len(comparison.sweep.failures):
+    if (note := comparison.sweep.ci95_note) is not None:
+        found.append(f"{note}.")
+    if wide := len(comparison.sweep.wide):
+        found.append(
+            f"{wide:,} {noun}{'s are' if wide > 1 else ' is'} still wider than `[stop]` asks, or without its metric."
+        )
+    if missing := len(comparison.sweep.incomplete):
         found.append(f"{missing:,} points are not complete, and not on this page: `--resume` goes on with them.")
     return found
 

@@ -57,6 +57,16 @@ class ComparisonSummary(TypedDict):
     points: NotRequired[int]
     loads: NotRequired[int]
     fronts: NotRequired[list[FrontSummary]]
+    untested: NotRequired[list[str]]
+    """Of a sweep: the limits that could not be asked of a point, since its runs do not tell the metric, and of which."""
+    failures: NotRequired[list[Any]]
+    """Of a sweep: the points that failed, which break every limit."""
+    incomplete: NotRequired[list[int]]
+    """Of a sweep: the points that lack runs, which break every limit."""
+    wide: NotRequired[list[int]]
+    """Of a sweep: as in `sweep --json`."""
+    ci95_note: NotRequired[str | None]
+    """Of a sweep: as in `sweep --json`."""
 
 
 class MeanAndInterval(TypedDict):
@@ -89,6 +99,8 @@ class SweepSummary(TypedDict):
     resumed: int
     wide: list[int]
     """Points whose interval is wider than `[stop]` asks, after as many repeats as it allows, and those without its metric."""
+    ci95_note: str | None
+    """What is to be known of the intervals where `[stop]` ended repeats by them; null where it did not."""
     runs: int
     axes: list[str]
     metrics: list[str]

@@ -107,6 +107,17 @@ class Sweep:
         return [result for result in self.results if result.failure is not None]
 
     @property
+    def failure_rows(self) -> list[dict[str, Any]]:
+        """The same, as the JSON has them: where, under which seed, and why."""
+        return [
+            {
+                "point": result.point.number, "values": result.values, "seed": result.failure.seed,
+                "error": result.failure.error, "hint": result.failure.hint,
+            }
+            for result in self.results if result.failure is not None
+        ]  # fmt: skip
+
+    @property
     def complete(self) -> list[PointResult]:
         """The points that have all their runs."""
         stop = self.definition.stop
@@ -117,6 +128,17 @@ class Sweep:
             if result.failure is None
             and set(repeats.wanted(self.definition, result.of_seeds(name))) <= {run.seed for run in result.runs}
         ]
+
+    @property
+    def incomplete(self) -> list[int]:
+        """The numbers of the points that lack runs, and did not fail: `--resume` goes on with them."""
+        done = {result.point.number for result in [*self.complete, *self.failures]}
+        return [point.number for point in self.definition.points if point.number not in done]
+
+    @property
+    def ci95_note(self) -> str | None:
+        """What is to be known of the intervals, where `[stop]` ended repeats by them."""
+        return repeats.ci95_note(self.definition)
 
     @property
     def is_run_once(self) -> bool:
@@ -177,17 +199,12 @@ class Sweep:
             "failed": len(self.failures),
             "resumed": self.resumed,
             "wide": [result.point.number for result in self.wide],
+            "ci95_note": self.ci95_note,
             "runs": sum(len(result.runs) for result in self.results),
             "axes": [each.name for each in self.definition.axes],
             "metrics": self.definition.metrics,
             "results": [self._row(result) for result in self.results if result.failure is None],
-            "failures": [
-                {
-                    "point": result.point.number, "values": result.values, "seed": result.failure.seed,
-                    "error": result.failure.error, "hint": result.failure.hint,
-                }
-                for result in self.results if result.failure is not None
-            ],
+            "failures": self.failure_rows,
         }  # fmt: skip
 
     def compare(self, *, fail_if: Sequence[str] = ()) -> SweepComparison:
