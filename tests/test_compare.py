@@ -247,9 +247,9 @@ def draw_by_draw(first: list[float], second: list[float], paired: bool, seed: in
     for at, name in enumerate(("mean", *resampling.QUANTILES)):
         if (1 - resampling.QUANTILES.get(name, 0)) * len(first) < 10:
             continue
-        one, two = ([draw[at] for draw in draws] for draws in (befores, afters))
+        one, two = ([float(draw[at]) for draw in draws] for draws in (befores, afters))
         if paired:
-            scales = [np.std(draws) / np.std(pull[at]) for draws, pull in zip((one, two), pulls, strict=True)]
+            scales = [float(np.std(draws) / np.std(pull[at])) for draws, pull in zip((one, two), pulls, strict=True)]
             pull = [
                 there * scales[1] - here * scales[0] for here, there in zip(pulls[0][at], pulls[1][at], strict=True)
             ]

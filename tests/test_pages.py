@@ -69,10 +69,10 @@ def test_a_study_page_answers_first_and_keeps_aims_apart() -> None:
 def test_the_numbers_of_a_row_have_one_precision() -> None:
     """9 surfaces were 9 beside 9.00, and 8.39 was within 0.0006 of 8.39."""
     rows = [
-        Row("a", "surfaces", 9, 9.0, "", "± 0", "agrees", ""),
-        Row("b", "a revolution", 8.3916, 8.39112, "ms", "± 0.0006", "agrees", ""),
+        Row("a", "surfaces", 9, 9.0, "", "± 0", "holds", ""),
+        Row("b", "a revolution", 8.3916, 8.39112, "ms", "± 0.0006", "holds", ""),
         Row("c", "cylinders", 2516.0, 2496.0, "", "± 0.5", "differs", ""),
-        Row("d", "sectors", 142.37, 141.0, "sectors", "± 4.27", "agrees", ""),
+        Row("d", "sectors", 142.37, 141.0, "sectors", "± 4.27", "holds", ""),
     ]
     assert [row_cells(row)[2:5:2] for row in rows] == [
         ("9", "9"), ("8.3916", "8.3911"), ("2,516.0", "2,496.0"), ("142.37", "141.00"),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from headstack import _core
+    from headstack.device_costs import Op
     from headstack.results.runs import RunSummary
 
 AT_THE_BUS = 0.95
@@ -73,7 +74,7 @@ class Reasons:
 
     parts: Parts
     busy: Busy = field(default_factory=dict)
-    bytes_per_s: Mapping[str, float] = field(default_factory=dict)
+    bytes_per_s: Mapping[Op, float] = field(default_factory=dict)
 
     def of_queue(self, shallow: Case, deep: Case, *, promises_more: bool) -> str:
         """Why a deeper queue is served faster: more arms at once, and more to choose from."""
@@ -105,7 +106,7 @@ class Reasons:
             f"and {deep.busy:.1f} at depth {deep.depth}"
         )
 
-    def of_size(self, op: str, further_bytes: int, took_s: float, *, promises_more: bool) -> str:
+    def of_size(self, op: Op, further_bytes: int, took_s: float, *, promises_more: bool) -> str:
         """Why bytes are charged wrongly: those of random requests take another time than those of sequential ones."""
         rate = self.bytes_per_s.get(op)
         if rate is None or further_bytes <= 0:

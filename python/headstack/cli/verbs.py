@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Any
+
 VERBS: dict[str, tuple[str, str]] = {
     "drives": ("headstack.cli.drives:app", "The drive library; show, check and import drive files."),
     "trace": ("headstack.cli.trace:app", "Describe a trace; convert, join, match, analyze, capture and make traces."),
@@ -149,7 +154,7 @@ OTHER_FORMS = (
 EVERY_VERB = "Every verb but completion takes --json, --csv and --plain (ASCII, no line is wrapped)."
 
 
-def helped(verb: str) -> dict[str, str]:
+def helped(verb: str) -> dict[str, Any]:
     """How the help of a verb begins, where the parser does not know it, and what it ends with."""
     begins = {"usage": f"Usage: headstack {verb} {ARGUMENTS[verb]}"} if verb in ARGUMENTS else {}
     return {**begins, "help_epilogue": examples(verb)}

@@ -62,8 +62,7 @@ def row_cells(row: Row) -> tuple[str, ...]:
 
 
 def _written(amount: float | None, decimals: int) -> Shown:
-    whole = amount is not None and decimals == 0
-    return shown(number(round(amount), 0), amount) if whole else number(amount, decimals)
+    return shown(number(round(amount), 0), amount) if amount is not None and decimals == 0 else number(amount, decimals)
 
 
 def _page_cells(row: Row) -> list[str]:
