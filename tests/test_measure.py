@@ -234,7 +234,7 @@ def test_terminal_summary_shows_uncertainty_method_and_bounds(full: Path) -> Non
     outcome = headstack("measure", "--from", full / "r.parquet")
     assert outcome.code == 0, outcome.err
     assert "± 95 %" in outcome.out
-    assert "completions at one sector lie whole" in outcome.out
+    assert "completions at one sector are whole" in outcome.out
     assert "The sawtooth as its paper reads it" in outcome.out
     # The mock disk's head switch of 0.7 ms is wholly after its overhead: a value. A hidden one shows as a bound.
     hidden = headstack("measure", "sim:mock-disk", "switches", "--set", "controller.overhead_beside_seek_ms=1.5")
@@ -295,7 +295,7 @@ def test_what_is_no_record_is_not_said_to_be_one(tmp_path: Path) -> None:
     os.mkfifo(pipe)
     for path in (text, pipe, empty):
         message = refused("measure", "sim:mock-disk", "rotation", "--record", path)
-        assert f"--record `{path}` exists, and is no record" in message
+        assert f"--record `{path}` exists, and is not a record" in message
     assert text.read_text() == "notes\n"
 
 
@@ -420,7 +420,7 @@ def test_a_device_that_does_not_rotate(on_disk: Path, tmp_path: Path) -> None:
 
 def test_a_file_that_is_too_small(on_disk: Path) -> None:
     on_disk.write_bytes(b"\0" * 4096)
-    assert "4096 bytes" in refused("measure", on_disk)
+    assert "4,096 bytes" in refused("measure", on_disk)
 
 
 def test_a_file_that_is_no_record(tmp_path: Path) -> None:

@@ -158,7 +158,7 @@ def test_what_a_fitted_constant_gives_is_not_called_reproduced() -> None:
     assert "fitted to the hours of 8 data + 1 parity with a spare drive" in spread.note
     assert rebuild_study._fitted_row(Pool(90, 4, 1), 2.9, hours, efficiency).word == "differs after a fit"
     ids = [row.id for row in rebuild_study._fitted(pools, {})]
-    assert len(ids) == len(set(ids)) == 64
+    assert len(ids) == len(set(ids)) == 22
 
 
 def test_rates_are_exported_by_one_study_only(tmp_path: Path) -> None:

@@ -141,7 +141,7 @@ class Exploration:
     def answer(self) -> str:
         """What to buy, in three sentences: who holds the load, who holds it for least, and what more would bring."""
         points, holding = self.comparison.points, self.holding
-        limit = "" if self.p99_ms is None else f" with a p99 of at most {cells.figure(self.p99_ms)} ms"
+        limit = "" if self.p99_ms is None else f" with a p99 of at most {self.p99_ms:,g} ms"
         failed = len(self.comparison.sweep.failures)
         hold = "candidates hold" if len(points) > 1 else "candidate holds"
         first = f"{len(holding)} of {len(points)} {hold} the load{limit}{f'; {failed} more could not be run' if failed else ''}."

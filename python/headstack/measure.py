@@ -391,7 +391,7 @@ def journal(record: Path) -> Path:
 
 
 def _may_be_record(path: Path) -> bool:
-    """Whether a file that is there begins as a record does, or its journal; what is no file is not looked into."""
+    """Whether a file that is there begins as a record does, or its journal; a pipe or a folder is not looked into."""
     if not path.is_file():
         return False
     with path.open("rb") as file:
@@ -402,7 +402,7 @@ def _refuse_replacing(record: Path) -> None:
     for path in (record, journal(record)):
         if path.exists():
             if not _may_be_record(path):
-                raise InputError(f"--record `{path}` exists, and is no record", "name another file for the record")
+                raise InputError(f"--record `{path}` exists, and is not a record", "name another file for the record")
             raise InputError(
                 f"`{path}` holds a measurement already",
                 "`--resume` goes on with it; to begin anew, remove it or name another record",

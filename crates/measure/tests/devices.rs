@@ -106,7 +106,7 @@ fn files_without_consent_are_read_only_and_files_in_memory_refused() {
 
     let small = directory.path().join("small");
     std::fs::write(&small, vec![0_u8; 1 << 20]).unwrap();
-    assert!(refusal(&small, WriteConsent::default()).contains("1048576 bytes"));
+    assert!(refusal(&small, WriteConsent::default()).contains("1,048,576 bytes"));
     assert!(refusal(&directory.path().join("none"), WriteConsent::default()).contains("cannot be opened"));
     assert!(refusal(directory.path(), WriteConsent::default()).contains("neither a block device nor a file"));
     if std::path::Path::new("/dev/shm").is_dir() {

@@ -24,7 +24,7 @@ fn a_drive_that_chooses_the_nearest_is_said_to_reorder() {
     let found = under_load("scsi-10k-19gb", "sptf", Noise::NONE);
     let (times, gain) = gain(&found);
     assert!(times - gain.ci95.unwrap() > 1.3, "{gain:?}");
-    assert_eq!(gain.note, "32 outstanding, served in another order than issued");
+    assert_eq!(gain.note, "32 outstanding, served in an order of the drive's choice");
     let of_depth = |depth: u32| found.random.iter().find(|load| (load.mode, load.depth) == ("read", depth));
     let (one, many) = (of_depth(1).unwrap(), of_depth(32).unwrap());
     assert_eq!(one.out_of_order_percent, 0.0);
@@ -39,7 +39,7 @@ fn a_drive_that_chooses_the_nearest_is_said_to_reorder() {
 fn a_drive_that_serves_as_issued_is_not_said_to_reorder() {
     let found = under_load("scsi-10k-19gb", "fcfs", Noise::NONE);
     let (times, gain) = gain(&found);
-    assert_eq!(gain.note, "32 outstanding, served as issued");
+    assert_eq!(gain.note, "32 outstanding, served in the order of arrival");
     // All that overlaps with the media work before is the command's overhead.
     assert!((0.95..1.1).contains(&times), "{gain:?}");
     assert!(found.random.iter().all(|load| load.out_of_order_percent == 0.0), "{:?}", found.random);
@@ -49,9 +49,9 @@ fn a_drive_that_serves_as_issued_is_not_said_to_reorder() {
 fn late_completions_are_no_reordering() {
     let late = Noise { relative: 0.005, outlier_share: 0.05, outlier_ms: 30.0 };
     let (_, fcfs) = gain(&under_load("scsi-10k-19gb", "fcfs", late));
-    assert_eq!(fcfs.note, "32 outstanding, served as issued");
+    assert_eq!(fcfs.note, "32 outstanding, served in the order of arrival");
     let (times, sptf) = gain(&under_load("scsi-10k-19gb", "sptf", late));
-    assert_eq!(sptf.note, "32 outstanding, served in another order than issued");
+    assert_eq!(sptf.note, "32 outstanding, served in an order of the drive's choice");
     assert!(times > 1.2, "{sptf:?}");
 }
 

@@ -55,7 +55,7 @@ def _ran(found: Exploration) -> list[tuple[str, str]]:
         ("candidates", found.comparison.sweep.definition.path.name),
         ("workload", summary["workload"]),
         ("replay", summary["replay"]),
-        *([] if found.p99_ms is None else [("p99 needed", f"{cells.figure(found.p99_ms)} ms")]),
+        *([] if found.p99_ms is None else [("p99 needed", f"{found.p99_ms:,g} ms")]),
     ]
 
 
@@ -69,9 +69,7 @@ def _subtitle(found: Exploration) -> str:
 
 
 def _needed(found: Exploration) -> str:
-    return (
-        "they keep up" if found.p99_ms is None else f"p99 of at most {cells.figure(found.p99_ms)} ms, and they keep up"
-    )
+    return "they keep up" if found.p99_ms is None else f"p99 of at most {found.p99_ms:,g} ms, and they keep up"
 
 
 def _candidates(found: Exploration) -> Section:
@@ -97,7 +95,7 @@ def _candidates(found: Exploration) -> Section:
 
 
 def _limit(found: Exploration) -> str:
-    return "" if found.p99_ms is None else f" and its p99 is at most {cells.figure(found.p99_ms)} ms"
+    return "" if found.p99_ms is None else f" and its p99 is at most {found.p99_ms:,g} ms"
 
 
 def _verdict(holds: bool, behind: bool) -> str:

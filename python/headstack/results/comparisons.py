@@ -35,6 +35,16 @@ class Compared(TypedDict):
     repeats_paired: NotRequired[int]
 
 
+class PointFailure(TypedDict):
+    """A point of a sweep whose run failed: where, under which seed, and why."""
+
+    point: int
+    values: dict[str, Any]
+    seed: int
+    error: str
+    hint: str | None
+
+
 class FrontSummary(TypedDict):
     """The points that no other one under the same load beats in both p99 and another metric."""
 
@@ -59,7 +69,7 @@ class ComparisonSummary(TypedDict):
     fronts: NotRequired[list[FrontSummary]]
     untested: NotRequired[list[str]]
     """Of a sweep: the limits that could not be asked of a point, since its runs do not tell the metric, and of which."""
-    failures: NotRequired[list[Any]]
+    failures: NotRequired[list[PointFailure]]
     """Of a sweep: the points that failed, which break every limit."""
     incomplete: NotRequired[list[int]]
     """Of a sweep: the points that lack runs, which break every limit."""
@@ -105,7 +115,7 @@ class SweepSummary(TypedDict):
     axes: list[str]
     metrics: list[str]
     results: list[PointResult]
-    failures: list[Any]
+    failures: list[PointFailure]
 
 
 class CandidateTimes(TypedDict):
@@ -138,7 +148,7 @@ class ExplorationSummary(TypedDict):
     answer: str
     p99_needed_ms: Figure
     candidates: list[Candidate]
-    failures: list[Any]
+    failures: list[PointFailure]
 
 
 class StudyRow(TypedDict):

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     import polars as pl
 
     from headstack.comparison.sweep import SweepComparison
+    from headstack.results.comparisons import PointFailure, SweepSummary
     from headstack.results.comparisons import PointResult as PointRow
-    from headstack.results.comparisons import SweepSummary
     from headstack.sweeping.definition import Definition, Point
     from headstack.sweeping.repeats import Estimate
     from headstack.sweeping.run import Record
@@ -107,12 +107,12 @@ class Sweep:
         return [result for result in self.results if result.failure is not None]
 
     @property
-    def failure_rows(self) -> list[dict[str, Any]]:
+    def failure_rows(self) -> list[PointFailure]:
         """The same, as the JSON has them: where, under which seed, and why."""
         return [
             {
                 "point": result.point.number, "values": result.values, "seed": result.failure.seed,
-                "error": result.failure.error, "hint": result.failure.hint,
+                "error": result.failure.error or "", "hint": result.failure.hint,
             }
             for result in self.results if result.failure is not None
         ]  # fmt: skip
