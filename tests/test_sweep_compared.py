@@ -368,3 +368,29 @@ def test_the_page_names_points_by_what_tells_them_apart(tmp_path: Path) -> None:
     charts = text[text.index("How long requests take") :]
     assert '"curve": "rotation_rpm 4000"' in charts or '"curve":"rotation_rpm 4000"' in charts
     assert "rotation_rpm 4000, gap" in text
+
+
+def test_an_array_that_lost_its_data_is_no_result(tmp_path: Path) -> None:
+    """It had served a few requests fast until then: it was complete, the quickest, and kept every limit."""
+    (tmp_path / "gone.toml").write_text(
+        '[volume.data]\nlevel = "raid-5"\ndrives = ["cheetah-9lp", "cheetah-9lp", "cheetah-9lp"]\n'
+        "failures = [{ drive = 0, at_s = 0.1 }, { drive = 1, at_s = 0.2 }]\n"
+    )
+    grid = tmp_path / "grid.toml"
+    grid.write_text(
+        'summary = "x"\nmetrics = ["response_ms.p99", "iops"]\n[base]\nworkload = "thesis-4ms"\nrequests = 300\n'
+        '[[axis]]\npath = "system"\nvalues = ["nearline-18tb", "gone.toml"]\n'
+    )
+    run_cli("sweep", grid, "--out", tmp_path / "out")
+    told = run_cli("compare", tmp_path / "out", "--fail-if", "response_ms.p99 > 100000ms", "--json")
+    assert told.code == 1
+    summary = json.loads(told.out)
+    assert any("lost data" in broken for broken in summary["failed"])
+    assert summary["answer"].endswith("1 of 2 points lost data, and is none of these, nor on a front.")
+
+
+def test_a_point_without_a_request_breaks_limits_of_whatever(tmp_path: Path) -> None:
+    text = BASE.replace("requests = 300", "until_s = 0.0001") + RPM
+    found = run_cli("sweep", written(tmp_path, text), "--out", tmp_path / "out", "--fail-if", "iops > 1000000")
+    assert found.code == 1
+    assert "no request was complete in time" in found.out + found.err

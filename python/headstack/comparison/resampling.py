@@ -68,18 +68,22 @@ def intervals(first: pl.Series, second: pl.Series, *, paired: bool, seed: int = 
     low, factor = _edges(first, second)
     one, other = (_blocks(times, low, factor) for times in (first, second))
     before, after = _drawn(one, other, paired=paired, seed=seed)
+    exact = [list(statistics(times).values()) for times in (first, second)]
     found = Found({}, {})
     for at, name in enumerate(names):
         here, there = (
             _Value(drawn[at], each.whole()[at], each.influence(at)) for drawn, each in ((before, one), (after, other))
         )
-        interval = _of_pairs(here, there) if paired else _of_two(here, there)
+        off = _of_pairs(here, there, is_mean=at == 0) if paired else _of_two(here, there)
         if name in QUANTILES and (1 - QUANTILES[name]) * least < LEAST_BEYOND:
             found.unknown[name] = f"fewer than {LEAST_BEYOND} requests lie beyond it"
-        elif interval is None:
+        elif off is None:
             found.unknown[name] = "its requests depend on each other for too long"
         else:
-            found.intervals[name] = interval
+            # What draws are off by is known to a bin; where they lie around is exact.
+            low_end, high_end = _middle(off)
+            change = exact[1][at] - exact[0][at]
+            found.intervals[name] = (change + low_end, change + high_end)
     return found
 
 
@@ -105,39 +109,40 @@ class _Value:
     """How far each block pulls it, in a unit of its own."""
 
 
-def _of_two(one: _Value, other: _Value) -> Interval | None:
+def _of_two(one: _Value, other: _Value) -> list[float] | None:
     """Of samples drawn apart from each other: what each is off by is stretched by its own dependence."""
     stretches = [_stretch(each.influence) for each in (one, other)]
     if None in stretches:
         return None
     here, there = (float(stretch or 1) for stretch in stretches)
-    off = [(b - other.whole) * there - (a - one.whole) * here for a, b in zip(one.drawn, other.drawn, strict=True)]
-    return _middle([other.whole - one.whole + each for each in off])
+    return [(b - other.whole) * there - (a - one.whole) * here for a, b in zip(one.drawn, other.drawn, strict=True)]
 
 
-def _of_pairs(one: _Value, other: _Value) -> Interval | None:
+def _of_pairs(one: _Value, other: _Value, *, is_mean: bool) -> list[float] | None:
     """Of the same requests: what counts is how their differences depend on each other."""
     scales = [_spread(each.drawn) / (_spread(each.influence) or 1) for each in (one, other)]
     both = zip(one.influence, other.influence, strict=True)
-    # Where the same peaks are in both, the difference tells how many there are; where they cancel, either does.
-    peaks = min(_peaks(each.influence) for each in (one, other))
-    stretch = _stretch([there * scales[1] - here * scales[0] for here, there in both], peaks)
+    # The difference of means is the mean of differences. Of quantiles, where the same peaks are in both, either tells how many there are.
+    peaks = BLOCKS if is_mean else min(_peaks(each.influence) for each in (one, other))
+    pull = [there * scales[1] - here * scales[0] for here, there in both]
+    stretch = _stretch(pull, peaks, size=scales[0] * max(map(abs, one.influence)))
     if stretch is None:
         return None
     change = other.whole - one.whole
-    return _middle(
-        [change + (there - here - change) * stretch for here, there in zip(one.drawn, other.drawn, strict=True)]
-    )
+    return [(there - here - change) * stretch for here, there in zip(one.drawn, other.drawn, strict=True)]
 
 
-def _stretch(influence: Sequence[float], peaks: int = BLOCKS) -> float | None:
-    """By how much wider what is drawn from blocks is to be that depend on their neighbours; `None` where they tell too little."""
+def _stretch(influence: Sequence[float], peaks: int = BLOCKS, size: float = 0.0) -> float | None:
+    """By how much wider what is drawn from blocks is to be that depend on their neighbours; `None` where they tell too little.
+
+    What is a billionth of `size` is rounding.
+    """
     count = len(influence)
     mean = fsum(influence) / count
     off = [each - mean for each in influence]
     squares = fsum(each * each for each in off)
     # Of a value that is the same in all blocks nothing depends on anything.
-    if squares <= count * (1e-9 * max(map(abs, influence))) ** 2:
+    if squares <= count * (1e-9 * max(size, *map(abs, influence))) ** 2:
         return 1.0
     seen = fsum(one * following for one, following in pairwise(off)) / squares
     # Estimated from so few it comes out too low (Kendall 1954); below 0 it is taken for chance.

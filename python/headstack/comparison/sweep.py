@@ -142,16 +142,25 @@ class SweepComparison:
     @cached_property
     def left_behind(self) -> set[int]:
         """The numbers of the points that do not keep up with their load: what they cost buys nothing."""
-        return {point.point.number for point in self.points if any(overload(run.summary) for run in point.runs)}
+        slow = {point.point.number for point in self.points if any(overload(run.summary) for run in point.runs)}
+        return slow | set(self.without_data)
+
+    @cached_property
+    def without_data(self) -> list[int]:
+        """The numbers of the points whose array lost data: what was served until then is no result."""
+        return [point.point.number for point in self.points if any("data_loss" in run.summary for run in point.runs)]
 
     def answer(self) -> str:
         """Which point is the quickest, and which costs least, under the load or under how many of the loads."""
         known = [mean for point in self.points if (mean := _mean(point, P99)) is not None]
         if not known:
             return "No point has a response time."
-        behind = len(self.left_behind)
-        if behind == len(self.points):
-            return "No point keeps up with its load."
+        if len(self.left_behind) == len(self.points):
+            return (
+                "No point keeps up with its load and its data."
+                if self.without_data
+                else "No point keeps up with its load."
+            )
         if len(self.loads) > 1 and all(len(load) == 1 for load in self.loads):
             ends = " to ".join(dict.fromkeys(cells.figure(end) for end in (min(known), max(known))))
             return f"Each of the {len(self.loads)} loads has one point, and none to compare it with; their p99 is {ends} ms."
@@ -161,12 +170,22 @@ class SweepComparison:
         ]
         if self._is_chance_unknown:
             sentences.append("Whether these differences are chance is not known (one run a point).")
-        if behind:
-            do, its, are = ("does", "its", "is") if behind == 1 else ("do", "their", "are")
-            sentences.append(
-                f"{behind} of {len(self.points)} points {do} not keep up with {its} load, and {are} none of these, nor on a front."
+        return " ".join(filter(None, [*sentences, *self._left_out()]))
+
+    def _left_out(self) -> list[str]:
+        """Which points are on no front, and why."""
+        lost, slow = len(self.without_data), len(self.left_behind - set(self.without_data))
+        told = []
+        if slow:
+            its = "does not keep up with its" if slow == 1 else "do not keep up with their"
+            told.append(
+                f"{slow} of {len(self.points)} points {its} load, and {_are(slow)} none of these, nor on a front."
             )
-        return " ".join(filter(None, sentences))
+        if lost:
+            told.append(
+                f"{lost} of {len(self.points)} points lost data, and {_are(lost)} none of these, nor on a front."
+            )
+        return told
 
     @property
     def _is_chance_unknown(self) -> bool:
@@ -370,3 +389,7 @@ def _metric(first: PointResult, other: PointResult, name: str) -> Metric | None:
     before = _core.mean_interval([a for a, _ in known])[0]
     interval = None if half is None else (change - half, change + half)
     return Metric(before, before + change, cells.unit(name), interval)
+
+
+def _are(count: int) -> str:
+    return "is" if count == 1 else "are"

@@ -46,9 +46,7 @@ def judge(found: SweepComparison, limits: Sequence[Limit]) -> tuple[list[str], l
         _check_known(limit, list(asked.values()), found.sweep.definition, is_sure=not without)
         broken += broken_limits([limit], [each for each in asked.values() if limit.metric in each.metrics]) + without
         lacking = [number for number, each in asked.items() if limit.metric not in each.metrics]
-        if idle := [number for number in lacking if found.is_idle(number)]:
-            broken.append(f"{limit.text}: {named(found.sweep, idle)}: no request was complete in time")
-        if rest := [number for number in lacking if number not in idle]:
+        if rest := [number for number in lacking if not found.is_idle(number)]:
             untested.append(f"{limit.text}: {named(found.sweep, rest)}: no {_what(limit)}")
     return broken, untested
 
@@ -72,11 +70,17 @@ def _check_known(limit: Limit, asked: Sequence[Difference], definition: Definiti
 
 
 def _without_result(limit: Limit, found: SweepComparison) -> list[str]:
-    """The points that have nothing to ask: they failed, or were not run to the end."""
+    """The points that have nothing to ask: they failed, were not run to the end, lost data or had no request that was complete."""
     failed = [point.point.number for point in found.sweep.failures]
     told = [f"{limit.text}: {named(found.sweep, failed)}: failed, so that there is no value"] if failed else []
     if rest := found.sweep.incomplete:
         told.append(f"{limit.text}: {named(found.sweep, rest)}: not complete (`headstack sweep … --resume` goes on)")
+    if found.without_data:
+        told.append(
+            f"{limit.text}: {named(found.sweep, found.without_data)}: lost data, so that its values are no result"
+        )
+    if idle := [point.point.number for point in found.points if found.is_idle(point.point.number)]:
+        told.append(f"{limit.text}: {named(found.sweep, idle)}: no request was complete in time")
     return told
 
 
