@@ -21,7 +21,7 @@ pub struct DriveFailure {
 #[serde(deny_unknown_fields, default)]
 pub struct RebuildSpec {
     /// What is rebuilt of a drive in one step, in KiB; whole stripe units, at least one. Absent: 1024, or less where drives report
-    /// writes complete early, but only such as fit in their buffers: as many units as fit there twice.
+    /// writes complete early, but only such as fit in their buffers: as many units as fit there twice, if one does and the order is ascending.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub step_kib: Option<f64>,
     /// Steps in flight at a time.
@@ -71,10 +71,12 @@ const LEAST_EFFICIENCY: f64 = 0.01;
 impl RebuildSpec {
     /// For drives that report only such writes early as fit in so large a buffer, stripe units being of this size. One write is on
     /// its way to the media while the next one comes in; of a larger one the drive says that it is complete when a revolution is
-    /// lost before the next.
+    /// lost before the next. Where no unit fits twice, and where steps go backwards, small ones lose a revolution more often.
     pub(crate) fn within_buffer(mut self, buffer_kib: f64, unit_kib: f64) -> Self {
-        let units = (buffer_kib / 2.0 / unit_kib).floor().max(1.0);
-        self.step_kib.get_or_insert(STEP_KIB.min(units * unit_kib));
+        let units = (buffer_kib / 2.0 / unit_kib).floor();
+        if units >= 1.0 && self.order == RebuildOrder::Ascending {
+            self.step_kib.get_or_insert(STEP_KIB.min(units * unit_kib));
+        }
         self
     }
 
@@ -175,4 +177,21 @@ pub(super) fn check(volume: &VolumeConfig) -> Vec<String> {
         ));
     }
     problems
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// In a buffer of 128 KiB: with units of 128 KiB small steps cost 22 % over the media, 1 MiB 3 %; backwards 53 % and 4 %.
+    #[test]
+    fn steps_are_small_where_units_fit_twice_and_follow_each_other() {
+        let step = |unit_kib, order| {
+            RebuildSpec { order, ..RebuildSpec::default() }.within_buffer(128.0, unit_kib).step_kib()
+        };
+        assert_eq!(step(64.0, RebuildOrder::Ascending), 64.0);
+        assert_eq!(step(16.0, RebuildOrder::Ascending), 64.0);
+        assert_eq!(step(128.0, RebuildOrder::Ascending), STEP_KIB);
+        assert_eq!(step(64.0, RebuildOrder::Descending), STEP_KIB);
+    }
 }
