@@ -147,7 +147,7 @@ class SweepComparison:
 
     @cached_property
     def without_data(self) -> list[int]:
-        """The numbers of the points whose array lost data: what was served until then is no result."""
+        """The numbers of the points whose array lost data: what was served until then does not count."""
         return [point.point.number for point in self.points if any("data_loss" in run.summary for run in point.runs)]
 
     def answer(self) -> str:

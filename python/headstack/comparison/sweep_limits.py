@@ -77,7 +77,7 @@ def _without_result(limit: Limit, found: SweepComparison) -> list[str]:
         told.append(f"{limit.text}: {named(found.sweep, rest)}: not complete (`headstack sweep … --resume` goes on)")
     if found.without_data:
         told.append(
-            f"{limit.text}: {named(found.sweep, found.without_data)}: lost data, so that its values are no result"
+            f"{limit.text}: {named(found.sweep, found.without_data)}: lost data, so that its values do not count"
         )
     if idle := [point.point.number for point in found.points if found.is_idle(point.point.number)]:
         told.append(f"{limit.text}: {named(found.sweep, idle)}: no request was complete in time")
