@@ -173,6 +173,13 @@ search:
 	    || { grep -E '^(test result: F|    [a-z_:]+$$|cc |error)' target/search.log; tail -60 target/search.log; exit 1; }; \
 	done; echo "search: $(ROUNDS) rounds, nothing found"
 
+# How often the intervals of `compare` hold the truth: the table of docs/guides/compare-runs.md.
+PAIRS ?= 60
+.PHONY: coverage
+coverage: $(STAMPS)/dev
+	$(call say,Coverage of intervals: $(PAIRS) pairs of runs of each kind)
+	@$(PYTHON) tests/coverage_of_intervals.py --pairs $(PAIRS)
+
 # Every command that the documents, the examples and `--help` show, as it stands.
 .PHONY: test-docs
 test-docs: $(STAMPS)/dev

@@ -241,7 +241,7 @@ def draw_by_draw(first: list[float], second: list[float], paired: bool, seed: in
         seen = sum(one * two for one, two in itertools.pairwise(off)) / sum(one * one for one in off)
         correlation = max(seen + (1 + 3 * seen) / len(off), 0)
         worth = min(len(off) * (1 - correlation) / (1 + correlation), 4 * most, 4 * peaks(values))
-        return 0.0 if worth < 10 else (len(off) / worth) ** 0.5 * t975(worth - 1) / t975(len(off) - 1)
+        return 0.0 if worth < 4 else (len(off) / worth) ** 0.5 * t975(worth - 1) / t975(len(off) - 1)
 
     befores, afters = [], []
     for _ in range(resampling.DRAWS):

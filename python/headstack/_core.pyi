@@ -818,6 +818,11 @@ def import_disksim_simulation(file: str | PathLike[str], *, meaning: str = "meas
     Raises `InputError` with file and line.
     """
 
+def independent_values(off: SupportsGetItem[int, SupportsFloat | SupportsIndex]) -> float:
+    """
+    How many independent values so many neighbours in a stream are worth, given how far each is off their mean.
+    """
+
 def join_traces(traces: SupportsGetItem[int, Trace], out: str | PathLike[str], *, clocks: str | None = None, devices_apart: bool = False, format: str | None = None, strict: bool = True) -> dict:
     """
     Writes several traces as one, merged by arrival, and tells the number of requests and how the clocks were read.
@@ -980,6 +985,11 @@ def simulate(system: System, workload: Trace | Workload, *, seed: SupportsIndex 
     `keep` keeps the rows in memory; `sample` keeps an even selection of the completions. `progress` is called now and then
     with the number of requests done and the simulated time in seconds; it stops the run by returning `False`. `threads`
     serve independent drives, or a single one: all cores' where absent, with the same results.
+    """
+
+def student_975(degrees: SupportsIndex) -> float | None:
+    """
+    The 0.975 quantile of Student's t; `None` for no degree of freedom.
     """
 
 def tick_histogram(path: str | PathLike[str]) -> TickHistogram:

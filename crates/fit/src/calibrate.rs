@@ -10,7 +10,6 @@ use crate::retries::Retries;
 use crate::split::Split;
 use crate::table::ParameterTable;
 use crate::trace::MeasuredTrace;
-use crate::words::grouped;
 use crate::{FitError, Monitor, Values};
 use headstack_drive::spec::DriveSpec;
 use headstack_stats::Scores;
@@ -18,6 +17,7 @@ use headstack_system::phase::Fitted;
 use headstack_system::summary::PhaseSummary;
 use headstack_system::{RunOptions, System};
 use headstack_units::Nanos;
+use headstack_units::grouped;
 use rayon::prelude::*;
 use std::ops::Range;
 use std::path::PathBuf;
@@ -148,7 +148,7 @@ pub fn calibrate(
     check_variety(trace)?;
     let journal = options.resume.as_deref().map(Journal::open).transpose()?;
     if let Some(known) = journal.as_ref().map(Journal::len).filter(|&known| known > 0) {
-        monitor.note(format!("goes on: {} drives were tried before", grouped(known)));
+        monitor.note(format!("goes on: {} drives were tried before", grouped(known as u64)));
     }
     let work = || {
         Work { original: drive, drive: &sound, trace, table, options, monitor, journal: journal.as_ref() }
@@ -177,7 +177,7 @@ fn check_variety(trace: &MeasuredTrace) -> Result<(), FitError> {
         format!(
             "{}: all {} requests took {} ms, which tells nothing of a drive",
             trace.name(),
-            grouped(service.len()),
+            grouped(service.len() as u64),
             first.as_ms()
         ),
         "check which columns are start and completion",

@@ -12,12 +12,12 @@ use crate::search::{is_better, prune};
 use crate::table::{CURVE, ParameterTable, SEEKS};
 use crate::trace::MeasuredTrace;
 use crate::values::Values;
-use crate::words::grouped;
 use crate::{FitError, Monitor};
 use headstack_drive::spec::DriveSpec;
 use headstack_system::phase::{Fitted, fit};
 use headstack_system::{Replay, RunOptions, System, SystemConfig, SystemError};
 use headstack_units::Nanos;
+use headstack_units::grouped;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -141,7 +141,7 @@ impl<'a> PartFit<'a> {
                 self.rounds,
                 options.objective.words(),
                 self.point.ms(),
-                grouped(train.requests().len())
+                grouped(train.requests().len() as u64)
             ));
             self.refresh_angles(original, train, options)?;
             if begun - self.point.ms() < LEAST_SHARE_OF_A_ROUND * begun {

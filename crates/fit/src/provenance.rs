@@ -5,9 +5,10 @@ use crate::evidence::Row;
 use crate::parameter::Parameter;
 use crate::retries::Retries;
 use crate::values::Values;
-use crate::words::{grouped, written};
+use crate::words::written;
 use headstack_drive::spec::{DriveSpec, Provenance, ProvenanceKind};
 use headstack_stats::Scores;
+use headstack_units::grouped;
 use std::collections::BTreeMap;
 
 /// How `DriveSpec` marks keys that are in a file only because one beside them is.
@@ -28,7 +29,7 @@ pub(crate) fn retries_source(retries: &Retries, told: &Told<'_>) -> Provenance {
     let source = format!(
         "fitted to the first {} requests of {}, of which {late} took two revolutions or more, whole ones, longer than the \
          fitted drive",
-        grouped(told.requests),
+        grouped(told.requests as u64),
         told.trace
     );
     Provenance { kind: ProvenanceKind::Fitted, source }
@@ -61,7 +62,8 @@ pub(crate) fn explained(
     if !drive.name.ends_with(", fitted") {
         drive.name.push_str(", fitted");
     }
-    let fitted_to = format!("Fitted to the first {} requests of {}.", grouped(told.requests), told.trace);
+    let fitted_to =
+        format!("Fitted to the first {} requests of {}.", grouped(told.requests as u64), told.trace);
     let summary = format!("{} {fitted_to}", drive.summary.trim_end());
     summary.trim().clone_into(&mut drive.summary);
     drive
@@ -89,7 +91,7 @@ fn sources(rows: &[Row], told: &Told<'_>, train: &BeforeAfter<Scores>) -> BTreeM
         format!(
             "fitted to the first {} requests of {}, where the mean error per request fell from {old:.3} to {new:.3} ms; \
              before: {}",
-            grouped(told.requests),
+            grouped(told.requests as u64),
             told.trace,
             was.join(", ")
         )

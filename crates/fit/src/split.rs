@@ -1,7 +1,7 @@
 //! The parts of a trace: what is fitted, and what nothing but the score looks at.
 
 use crate::FitError;
-use crate::words::grouped;
+use headstack_units::grouped;
 use std::ops::Range;
 
 /// Fewer than this many requests cannot tell a change from noise.
@@ -66,9 +66,9 @@ impl Split {
                 return Err(FitError::input(
                     format!(
                         "{trace}: {} of {} measured requests to fit and {} to score are too few",
-                        grouped(train),
-                        grouped(requests),
-                        grouped(test)
+                        grouped(train as u64),
+                        grouped(requests as u64),
+                        grouped(test as u64)
                     ),
                     format!(
                         "at least {LEAST_TRAIN} are needed to fit and {LEAST_TEST} to score: choose a longer trace, or \

@@ -1,9 +1,9 @@
 //! What can be wrong with a device, a record or a measurement.
 
-use crate::grouped::grouped;
 use headstack_drive::spec::SpecError;
 use headstack_system::SystemError;
 use headstack_trace::TraceError;
+use headstack_units::grouped;
 use std::path::PathBuf;
 
 /// Why a device cannot be measured, or a record not be read. Each message says what and where; [`MeasureError::hint`]

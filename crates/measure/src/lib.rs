@@ -14,7 +14,6 @@ mod angles;
 pub mod device;
 mod error;
 pub mod extract;
-mod grouped;
 mod memory;
 pub mod probe;
 mod progress;

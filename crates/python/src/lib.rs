@@ -77,7 +77,7 @@ mod _core {
     #[pymodule_export]
     use crate::run::{RunResult, simulate};
     #[pymodule_export]
-    use crate::scores::{demerit, mean_interval, per_request_error};
+    use crate::scores::{demerit, independent_values, mean_interval, per_request_error, student_975};
     #[pymodule_export]
     use crate::stepper::{Completion, Stepper};
     #[pymodule_export]

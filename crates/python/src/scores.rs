@@ -115,3 +115,15 @@ pub(crate) fn mean_interval(values: Vec<f64>) -> Result<(f64, Option<f64>), Erro
     headstack_stats::mean_interval(&values)
         .ok_or_else(|| Error::input("there is no mean of no values", "give at least one"))
 }
+
+/// How many independent values so many neighbours in a stream are worth, given how far each is off their mean.
+#[pyfunction]
+pub(crate) fn independent_values(off: Vec<f64>) -> f64 {
+    headstack_stats::independent(&off)
+}
+
+/// The 0.975 quantile of Student's t; `None` for no degree of freedom.
+#[pyfunction]
+pub(crate) fn student_975(degrees: usize) -> Option<f64> {
+    headstack_stats::student_975(degrees)
+}

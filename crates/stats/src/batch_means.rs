@@ -3,6 +3,7 @@
 use headstack_units::Nanos;
 
 use crate::NS_PER_MS;
+use crate::dependence::independent;
 use crate::interval::student_975;
 
 /// Batches are merged in pairs before so many are full.
@@ -27,9 +28,8 @@ const LEAST_INDEPENDENT: f64 = 4.0;
 /// it each value is a batch of its own and the interval is the usual one for independent values. A first or last batch that is not full
 /// (together at most 2/33 of the stream) is left out of the half-width.
 ///
-/// Under a heavy load the memory of the process is longer than a batch, so that batches depend on their neighbours, too. Their means are
-/// taken for a first-order autoregressive process: k of them with a correlation of φ are worth k·(1 − φ)/(1 + φ) independent ones
-/// (Tafazzoli & Wilson 2011, N-Skart, use the same factor).
+/// Under a heavy load the memory of the process is longer than a batch, so that batches depend on their neighbours, too: what they are
+/// worth is told by [`independent`].
 ///
 /// Each value comes with its place in the stream, so that values may be told in any order: the state is integer and depends only on which
 /// values stand where. Places without a value make a batch lighter.
@@ -162,7 +162,7 @@ impl BatchMeans {
         let (sum, count) = above.clone().fold((0.0, 0.0), |(a, b), (sum, count)| (a + sum, b + count));
         let mean = sum / count;
         let off: Vec<f64> = above.map(|(sum, count)| sum - mean * count).collect();
-        let worth = independent(&off)?;
+        let worth = worth(&off)?;
         let t = student_975((worth as usize).checked_sub(1)?)?;
         let squares: f64 = off.iter().map(|off| off * off).sum();
         let k = k as f64;
@@ -170,19 +170,12 @@ impl BatchMeans {
     }
 }
 
-/// How many independent values so many neighbours are worth, given how far each is off the mean; `None` where that is too few to tell.
-///
-/// A correlation estimated from k values comes out too low by about (1 + 3φ)/k (Kendall 1954). Below 0 it is taken for chance.
-fn independent(off: &[f64]) -> Option<f64> {
-    let k = off.len() as f64;
-    let squares: f64 = off.iter().map(|off| off * off).sum();
-    if off.len() < LEAST_FOR_DEPENDENCE || squares == 0.0 {
-        return Some(k);
+/// As [`independent`], but that few are taken for independent, and `None` where they are worth too few to tell.
+fn worth(off: &[f64]) -> Option<f64> {
+    if off.len() < LEAST_FOR_DEPENDENCE {
+        return Some(off.len() as f64);
     }
-    let seen = off.iter().zip(&off[1..]).map(|(one, next)| one * next).sum::<f64>() / squares;
-    let correlation = (seen + (1.0 + 3.0 * seen) / k).clamp(0.0, 1.0);
-    let worth = k * (1.0 - correlation) / (1.0 + correlation);
-    (worth >= LEAST_INDEPENDENT).then_some(worth)
+    Some(independent(off)).filter(|&worth| worth >= LEAST_INDEPENDENT)
 }
 
 /// The stream from its first place on.

@@ -14,7 +14,7 @@ pub fn mean_interval(values: &[f64]) -> Option<(f64, Option<f64>)> {
 ///
 /// Up to 62 degrees from the table, beyond it from the expansion in 1/n of Abramowitz & Stegun 26.7.5, which is exact to
 /// seven digits there.
-pub(crate) fn student_975(degrees_of_freedom: usize) -> Option<f64> {
+pub fn student_975(degrees_of_freedom: usize) -> Option<f64> {
     let last = degrees_of_freedom.checked_sub(1)?;
     Some(STUDENT_975.get(last).copied().unwrap_or_else(|| expansion(degrees_of_freedom as f64)))
 }

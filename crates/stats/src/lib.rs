@@ -9,6 +9,7 @@
 //! | mean, standard deviation, extremes | [`Moments`] |
 //! | how sure is the mean of a correlated stream | [`BatchMeans`] |
 //! | how sure is the mean of independent values | [`mean_interval`] |
+//! | how many independent values are neighbours worth | [`independent`] |
 //! | quantiles | [`Quantiles`], [`Marked`] for those of two kinds of values, and [`Tally`] where there are very many streams |
 //! | how far is the model's distribution from the measured one | [`demerit`], [`demerit_ms`] |
 //! | how far is each request from its measured time | [`per_request`] |
@@ -21,6 +22,7 @@ mod bootstrap;
 mod boxplot;
 mod cdf;
 mod demerit;
+mod dependence;
 mod error;
 mod histogram;
 mod interval;
@@ -40,9 +42,10 @@ pub use bootstrap::{ScoreInterval, ScoreIntervals, score_intervals};
 pub use boxplot::BoxPlot;
 pub use cdf::{CdfPoint, cdf};
 pub use demerit::{Demerit, demerit, demerit_ms};
+pub use dependence::independent;
 pub use error::StatsError;
 pub use histogram::{Histogram, HistogramBin};
-pub use interval::mean_interval;
+pub use interval::{mean_interval, student_975};
 pub use marked::Marked;
 pub use moments::Moments;
 pub use per_request::{PerRequest, per_request};

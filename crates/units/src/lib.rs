@@ -5,10 +5,12 @@
 
 mod address;
 mod angle;
+mod grouped;
 mod io;
 mod nanos;
 
 pub use address::{Cylinder, Head, Lba, Sectors};
 pub use angle::Angle;
+pub use grouped::grouped;
 pub use io::{Op, RequestFlags};
 pub use nanos::{Nanos, Rpm};

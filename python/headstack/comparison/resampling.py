@@ -3,9 +3,8 @@
 Requests that wait for each other are not independent: whole blocks of neighbours are drawn again, not single requests.
 Where the same requests were served in both, the same blocks are drawn from both (common random numbers).
 
-Under a heavy load requests depend on each other for longer than a block. What the blocks tell of a value is then taken for a first-order
-autoregressive process: k blocks with a correlation of φ are worth k·(1 − φ)/(1 + φ) independent ones, and what the draws are off by is
-stretched accordingly (the factor of N-Skart: Tafazzoli & Wilson 2011).
+Under a heavy load requests depend on each other for longer than a block: what the draws are off by is stretched by how few independent
+blocks so many are worth (`_core.independent_values`, as for the interval of a run's mean).
 """
 
 from __future__ import annotations
@@ -17,6 +16,8 @@ from math import ceil, fsum, sqrt
 from operator import itemgetter
 from random import Random
 from typing import TYPE_CHECKING
+
+from headstack import _core
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,8 +34,9 @@ LEAST = 4 * BLOCKS
 """Fewer requests tell nothing about an interval."""
 LEAST_BEYOND = 10
 """Fewer requests beyond a quantile tell nothing about its interval."""
-LEAST_INDEPENDENT = 10
-"""Nor do blocks that are worth fewer independent ones."""
+LEAST_INDEPENDENT = 4
+"""Nor do blocks that are worth fewer independent ones, as of a run's own mean. Asking for more takes the wrong runs: those whose blocks
+seem independent since the busy periods that make a mean or a quantile were not in them."""
 BLOCKS_A_PEAK = 4
 """Independent blocks are on the same side of the sample's value a quarter of the times: so many of them make a peak."""
 
@@ -144,16 +146,14 @@ def _stretch(influence: Sequence[float], peaks: int = BLOCKS, size: float = 0.0)
     # Of a value that is the same in all blocks nothing depends on anything.
     if squares <= count * (1e-9 * max(size, *map(abs, influence))) ** 2:
         return 1.0
-    seen = fsum(one * following for one, following in pairwise(off)) / squares
-    # Estimated from so few it comes out too low (Kendall 1954); below 0 it is taken for chance.
-    correlation = min(max(seen + (1 + 3 * seen) / count, 0.0), 1.0)
     peaks = min(peaks, _peaks(influence))
     # A few busy periods make a high quantile: how many tells more than what neighbours have in common.
-    worth = min(count * (1 - correlation) / (1 + correlation), BLOCKS_A_PEAK * peaks)
+    worth = min(_core.independent_values(off), BLOCKS_A_PEAK * peaks)
     if worth < LEAST_INDEPENDENT:
         return None
-    # Few degrees of freedom: Student's quantile over that of so many blocks (Abramowitz & Stegun 26.7.5).
-    return sqrt(count / worth) * _student(worth - 1) / _student(count - 1)
+    # Few degrees of freedom: Student's quantile over that of so many blocks.
+    few, many = (_core.student_975(int(of) - 1) for of in (worth, count))
+    return sqrt(count / worth) * (few or 1) / (many or 1)
 
 
 def _peaks(influence: Sequence[float]) -> int:
@@ -162,15 +162,6 @@ def _peaks(influence: Sequence[float]) -> int:
         return BLOCKS
     above = [each > 0 for each in influence]
     return sum(now and not before for before, now in pairwise([False, *above]))
-
-
-def _student(degrees: float) -> float:
-    """The 0.975 quantile of Student's t, to a percent from three degrees of freedom on."""
-    z = 1.959964
-    first = (z**3 + z) / 4
-    second = (5 * z**5 + 16 * z**3 + 3 * z) / 96
-    third = (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384
-    return z + first / degrees + second / degrees**2 + third / degrees**3
 
 
 def _spread(values: Sequence[float]) -> float:

@@ -5,8 +5,8 @@ mod member;
 
 use super::{Access, Device, DeviceInfo, Mode, Window};
 use crate::MeasureError;
-use crate::grouped::grouped;
 use headstack_units::Nanos;
+use headstack_units::grouped;
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 use rustix::fs::{FileType, Mode as Permissions, OFlags, SeekFrom, Stat};

@@ -1,8 +1,8 @@
 //! What a scan of the surface shows: sectors that cannot be read, reads that take long, and how fast each part is.
 
 use crate::angles::median::median;
-use crate::grouped::grouped;
 use crate::record::{ProbeName, Record, Sample};
+use headstack_units::grouped;
 use serde::Serialize;
 use std::collections::BTreeMap;
 

@@ -1,6 +1,6 @@
 //! What the reader of a measurement must know beside its values.
 
-use crate::grouped::grouped;
+use headstack_units::grouped;
 use std::fmt;
 
 /// What the probe `write-cache` does in one of its series.

@@ -13,10 +13,11 @@ use arrow_array::{
     Array, ArrayRef, DictionaryArray, Int8Array, RecordBatch, StringArray, UInt16Array, UInt32Array,
     UInt64Array,
 };
-use arrow_cast::{CastOptions, cast_with_options};
+use arrow_cast::display::array_value_to_string;
+use arrow_cast::{CastOptions, cast, cast_with_options};
 use arrow_schema::ArrowError;
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
-use headstack_units::{Lba, Nanos};
+use headstack_units::{Lba, Nanos, grouped};
 
 use crate::format::Decoder;
 use crate::format::columns_io::kinds;
@@ -166,12 +167,32 @@ fn numbers(batch: &RecordBatch, name: &str, wanted: &DataType) -> Result<Option<
     Ok(Some(integers(column, name, wanted)?))
 }
 
-fn integers(column: &ArrayRef, name: &str, wanted: &DataType) -> Result<ArrayRef, String> {
+fn integers(column: &ArrayRef, name: &str, wanted: &DataType) -> Result<ArrayRef, Flaw> {
     if !column.data_type().is_integer() {
-        return Err(format!("column `{name}` is of type {}, not an integer", column.data_type()));
+        return Err(format!("column `{name}` is of type {}, not an integer", column.data_type()).into());
     }
     let strict = CastOptions { safe: false, ..CastOptions::default() };
-    cast_with_options(column, wanted, &strict).map_err(|error| format!("column `{name}`: {error}"))
+    cast_with_options(column, wanted, &strict).map_err(|error| unfit(column, name, wanted, &error))
+}
+
+/// The first row whose value is beyond what the `wanted` integers can be.
+fn unfit(column: &ArrayRef, name: &str, wanted: &DataType, error: &ArrowError) -> Flaw {
+    let value = |row| array_value_to_string(column, row).unwrap_or_default();
+    let (Ok(fitting), Some(bits)) = (cast(column, wanted), wanted.primitive_width().map(|bytes| 8 * bytes))
+    else {
+        return format!("column `{name}`: {error}").into();
+    };
+    match (0..column.len()).find(|&row| column.is_valid(row) && fitting.is_null(row)) {
+        Some(row) => Flaw {
+            row: Some(row),
+            text: format!(
+                "column `{name}` is `{}`: expected 0 to {}",
+                value(row),
+                grouped(u64::MAX >> (64 - bits))
+            ),
+        },
+        None => format!("column `{name}`: {error}").into(),
+    }
 }
 
 fn no_nulls(column: &ArrayRef, name: &str) -> Result<(), Flaw> {
