@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import polars as pl
 
 import headstack
+from headstack import RunResult
 from headstack.comparison.resampling import statistics
 
 METRICS = ("mean", "p50", "p90", "p99")
@@ -57,22 +58,24 @@ CASES = (
 )
 
 
-def times_ms(run: headstack.RunResult) -> pl.Series:
+def times_ms(run: RunResult) -> pl.Series:
     rows = pl.DataFrame(run.completions)
     return (rows["finish_ns"] - rows["arrival_ns"]) / 1e6
 
 
-def pair(case: Case, number: int, requests: int) -> tuple[headstack.RunResult, headstack.RunResult]:
+def pair(case: Case, number: int, requests: int) -> tuple[RunResult, RunResult]:
     seed = FIRST_SEED + 2 * number
-    first = headstack.simulate(case.drive, case.workload, seed=seed, requests=requests)
-    other = {"seed": seed + 1} if case.overrides is None else {"seed": seed, "overrides": case.overrides}
-    return first, headstack.simulate(case.drive, case.workload, requests=requests, **other)
+    other = seed + 1 if case.overrides is None else seed
+    return (
+        headstack.simulate(case.drive, case.workload, seed=seed, requests=requests),
+        headstack.simulate(case.drive, case.workload, seed=other, requests=requests, overrides=case.overrides),
+    )
 
 
 def row(case: Case, pairs: int, requests: int) -> str:
     """A row of the table: of those pairs that had an interval, how many hold the truth."""
     pooled: tuple[list[pl.Series], list[pl.Series]] = ([], [])
-    intervals: dict[str, list[tuple[float, float]]] = {name: [] for name in METRICS}
+    intervals: dict[str, list[list[float]]] = {name: [] for name in METRICS}
     for number in range(pairs):
         runs = pair(case, number, requests)
         for times, run in zip(pooled, runs, strict=True):
