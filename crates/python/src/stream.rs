@@ -148,7 +148,7 @@ impl StreamModel {
     ///     The form of fitted delays: "constant", "uniform" (from 0 to twice the mean), "normal" (a quarter of the mean as standard
     ///     deviation), "exponential".
     ///
-    /// Returns a dict: `spec`, `parameters` (each with `name`, `unit`, `before`, `after`, `ci95`, `identifiable`, `why`), and
+    /// Returns a dict: `spec`, `parameters` (each with `name`, `unit`, `before`, `after`, `ci95` (two ends), `identifiable`, `why`), and
     /// `differences` of the fitted model from each row, relative.
     #[pyo3(
         signature = (rows, parameters, *, law="normal", seed=Seed(1)),

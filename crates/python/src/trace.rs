@@ -83,6 +83,8 @@ pub(crate) struct Trace {
     /// Which request the gaps belong to is still to be found out.
     gap_open: bool,
     shaping: Shaping,
+    /// The devices that were named.
+    chosen: Vec<Chosen>,
     format: &'static str,
     sector_bytes: u32,
     /// The file of its slices.
@@ -177,6 +179,7 @@ impl Trace {
             options,
             gap_open,
             shaping,
+            chosen: devices,
             slices,
             spool,
         })
@@ -309,11 +312,7 @@ impl Trace {
     /// The options it was opened with, as Python's keywords.
     fn keywords<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let (options, shaping) = (&self.options, &self.shaping);
-        let devices: Vec<(u32, Option<u32>)> = match &shaping.devices {
-            Devices::Keep => Vec::new(),
-            Devices::Only(device) => vec![(*device, None)],
-            Devices::Map(pairs) => pairs.iter().map(|&(from, to)| (from, Some(to))).collect(),
-        };
+        let devices: Vec<(u32, Option<u32>)> = self.chosen.iter().map(|device| device.numbers()).collect();
         let keywords = PyDict::new(py);
         keywords.set_item("format", &options.format)?;
         keywords.set_item("columns", &options.columns)?;
@@ -407,6 +406,7 @@ impl Trace {
             options,
             path: self.path.clone(),
             shaping: self.shaping.clone(),
+            chosen: self.chosen.clone(),
             slices: self.slices.clone(),
             spool: self.spool.clone(),
             ..*self
@@ -422,7 +422,7 @@ impl Trace {
         shape_file(&self.path, &self.of_devices(), Shaping { limit, ..self.shaping.clone() }, targets)
     }
 
-    /// The same, fitted to devices that are all alike, whatever their numbers.
+    /// The same, fitted to devices that are all alike, each a system of its own, whatever their numbers.
     pub(crate) fn shaped_alike(
         &self,
         target: Target,
@@ -430,7 +430,8 @@ impl Trace {
     ) -> Result<Shaped<TraceReader>, TraceError> {
         let source = open(&self.path, &self.of_devices())?;
         let sector_bytes = source.sector_bytes();
-        Shaped::alike(source, sector_bytes, Shaping { limit, ..self.shaping.clone() }, target)
+        let devices = chosen_apart(&self.chosen);
+        Shaped::alike(source, sector_bytes, Shaping { limit, devices, ..self.shaping.clone() }, target)
     }
 }
 

@@ -27,6 +27,24 @@ impl<'a, 'py> FromPyObject<'a, 'py> for Chosen {
     }
 }
 
+impl Chosen {
+    /// The device, and the volume if one was named.
+    pub(crate) fn numbers(self) -> (u32, Option<u32>) {
+        (self.0.0, self.1.map(|volume| volume.0))
+    }
+}
+
+/// The chosen devices where each is served on a system of its own: their numbers stay, but for those that get another.
+pub(crate) fn chosen_apart(devices: &[Chosen]) -> Devices {
+    match devices {
+        [] => Devices::Keep,
+        some => Devices::Map(
+            some.iter().map(|device| device.numbers()).map(|(from, to)| (from, to.unwrap_or(from))).collect(),
+        ),
+    }
+}
+
+/// The chosen devices where all are served by one system.
 pub(crate) fn chosen(devices: &[Chosen]) -> Devices {
     match devices {
         [] => Devices::Keep,

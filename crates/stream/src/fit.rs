@@ -17,10 +17,16 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 const MOST_STEPS: usize = 30;
 /// A step that moves every parameter by less than this share of its scale ends the search.
 const STILL: f64 = 1e-4;
+/// What the table can tell may change where a search leads: so often it is looked at anew.
+const MOST_SEARCHES: usize = 6;
 /// A parameter is not identifiable if its whole scale changes throughputs by less than this share …
 const LEAST_EFFECT: f64 = 1e-4;
 /// … or if the others explain all but this share of its effect.
 const LEAST_OF_ITS_OWN: f64 = 1e-4;
+/// Of a parameter that does nothing to the table.
+const WITHOUT_EFFECT: &str = "no throughput of the table depends on it";
+/// Of all, where nothing would be left to say how far chance goes.
+const TOO_FEW: &str = "there are no more throughputs than parameters that change them";
 /// Of an inner rate that no throughput tells, and that is above the outer rate which was fitted.
 const TAKEN_ALONG: &str = "no throughput of the table depends on it; lowered to the outer rate";
 
@@ -50,12 +56,12 @@ pub struct Fitted {
     pub before: f64,
     /// After; as before, where the table cannot tell it.
     pub after: f64,
-    /// 95 % confidence, half width; absent where the table cannot tell it, or has no more rows than parameters.
-    pub ci95: Option<f64>,
+    /// The 95 % interval, of values that can be; absent where the table cannot tell it.
+    pub ci95: Option<[f64; 2]>,
     /// Whether the table tells it.
     pub identifiable: bool,
     /// Why not.
-    pub why: &'static str,
+    pub why: String,
 }
 
 /// What a fit came to.
@@ -116,24 +122,17 @@ pub fn fit(
     let start: Vec<f64> = parameters.iter().map(|parameter| parameter.get(spec)).collect();
     let begun = Search { spec, table, parameters, law, seed }.put(&start);
     let search = Search { spec: &begun, table, parameters, law, seed };
-    // What the table cannot tell where the search begins, or where it ends, is left alone.
-    let mut told = search.told(&search.slopes(&start)?);
-    let mut values = search.descend(&start, &told)?;
-    let slopes = search.slopes(&values)?;
-    let told_at_end = search.told(&slopes);
-    if told_at_end != told {
-        told = told.iter().zip(&told_at_end).map(|(a, b)| if a.is_empty() { *b } else { *a }).collect();
-        values = search.descend(&start, &told)?;
-    }
+    let (values, told) = search.settled(&start)?;
     let differences = search.differences(&values)?;
     let widths = search.widths(&values, &search.slopes(&values)?, &differences, &told);
     let spec = search.put(&values);
-    let fitted = parameters.iter().enumerate().map(|(place, parameter)| {
-        let (before, after, identifiable) = (start[place], parameter.get(&spec), told[place].is_empty());
+    let fitted = parameters.iter().zip(told).enumerate().map(|(place, (parameter, told))| {
+        let (before, after, identifiable) = (start[place], parameter.get(&spec), told.is_none());
         let is_moved = !identifiable && (after - before).abs() > STILL * before.abs();
-        let why = if is_moved { TAKEN_ALONG } else { told[place] };
+        let why = if is_moved { TAKEN_ALONG.to_owned() } else { told.unwrap_or_default() };
+        let ci95 = widths[place].map(|width| [(after - width).max(0.0), after + width]);
         let (name, unit) = (parameter.name(), parameter.unit());
-        Fitted { name, unit, before, after, ci95: widths[place], identifiable, why }
+        Fitted { name, unit, before, after, ci95, identifiable, why }
     });
     Ok(StreamFit { parameters: fitted.collect(), spec, differences })
 }
@@ -225,6 +224,27 @@ impl Search<'_> {
         differences_of_checked(&self.put(values), self.table, self.seed)
     }
 
+    /// Where the search ends, and what of it the table cannot tell. What it cannot tell there is left as it was; what it could not tell
+    /// where the search began, and can where it ended, is fitted, too.
+    fn settled(&self, start: &[f64]) -> Result<(Vec<f64>, Vec<Option<String>>), SystemError> {
+        let mut values = start.to_vec();
+        let mut told = self.told(&self.slopes(start)?);
+        for search in 0..MOST_SEARCHES {
+            values = self.descend(&values, &told)?;
+            let now = self.told(&self.slopes(&values)?);
+            let same = |(now, told): (&Option<String>, &Option<String>)| now.is_some() == told.is_some();
+            if now.iter().zip(&told).all(same) {
+                return Ok((values, now));
+            }
+            // Where it goes back and forth, what is in doubt is left alone.
+            let in_doubt = search + 2 >= MOST_SEARCHES;
+            told = now.into_iter().zip(told).map(|(now, told)| now.or(told.filter(|_| in_doubt))).collect();
+            let left_alone = told.iter().zip(&mut values).zip(start).filter(|((told, _), _)| told.is_some());
+            left_alone.for_each(|((_, value), &start)| *value = start);
+        }
+        Ok((values, told))
+    }
+
     /// For each parameter, how the differences change with it, by its scale.
     fn slopes(&self, values: &[f64]) -> Result<Vec<Vec<f64>>, SystemError> {
         let here = self.differences(values)?;
@@ -232,45 +252,62 @@ impl Search<'_> {
         let slope = |(place, parameter): (usize, &Parameter)| {
             let value = parameter.get(&spec);
             let step = 0.1 * parameter.scale(value);
-            let mut moved = values.to_vec();
-            moved[place] = parameter.within(value + step, &spec);
-            if moved[place] == value {
-                moved[place] = value - step;
+            let along = |to: f64| {
+                let mut moved = values.to_vec();
+                moved[place] = to;
+                let share = (to - value) / parameter.scale(value);
+                let there = self.differences(&moved)?;
+                Ok(there.iter().zip(&here).map(|(there, here)| (there - here) / share).collect())
+            };
+            let up = parameter.within(value + step, &spec);
+            // At a bound, and where the files of the table would not fit any more, the other way.
+            match along(up) {
+                Ok(slope) if up != value => Ok(slope),
+                _ => along(value - step),
             }
-            let share = (moved[place] - value) / parameter.scale(value);
-            let there = self.differences(&moved)?;
-            Ok(there.iter().zip(&here).map(|(there, here)| (there - here) / share).collect())
         };
         self.parameters.iter().enumerate().map(slope).collect()
     }
 
-    /// For each parameter why the table cannot tell it; nothing where it can.
-    fn told(&self, slopes: &[Vec<f64>]) -> Vec<&'static str> {
-        let mut told = vec![""; slopes.len()];
-        for place in 0..slopes.len() {
-            let own = norm(&slopes[place]) / (self.table.len() as f64).sqrt();
-            if own < LEAST_EFFECT {
-                told[place] = "no throughput of the table depends on it";
-                continue;
-            }
+    /// For each parameter why the table cannot tell it; nothing where it can. In which order they are named makes no difference.
+    fn told(&self, slopes: &[Vec<f64>]) -> Vec<Option<String>> {
+        let acts = |slope: &Vec<f64>| norm(slope) / (self.table.len() as f64).sqrt() >= LEAST_EFFECT;
+        let acting: Vec<usize> = (0..slopes.len()).filter(|&place| acts(&slopes[place])).collect();
+        let is_like_others = |&place: &usize| {
             let others: Vec<&Vec<f64>> =
-                (0..place).filter(|&other| told[other].is_empty()).map(|o| &slopes[o]).collect();
-            if norm(&rest(&slopes[place], &others)) < LEAST_OF_ITS_OWN.sqrt() * norm(&slopes[place]) {
-                told[place] = "others of the parameters do the same to every throughput of the table";
+                acting.iter().filter(|&&other| other != place).map(|&other| &slopes[other]).collect();
+            norm(&rest(&slopes[place], &others)) < LEAST_OF_ITS_OWN.sqrt() * norm(&slopes[place])
+        };
+        let alike: Vec<usize> = acting.iter().copied().filter(is_like_others).collect();
+        let told_apart = acting.len() - alike.len();
+        let why = |place: usize| {
+            if !acting.contains(&place) {
+                return Some(WITHOUT_EFFECT.to_owned());
             }
-        }
-        told
+            if alike.contains(&place) {
+                let others = alike.iter().filter(|&&other| other != place);
+                let names: Vec<String> =
+                    others.map(|&other| format!("`{}`", self.parameters[other].name())).collect();
+                return Some(format!(
+                    "what it does to the table {} can do as well: fit it without, or name other sizes",
+                    names.join(", ")
+                ));
+            }
+            (told_apart >= self.table.len()).then(|| TOO_FEW.to_owned())
+        };
+        (0..slopes.len()).map(why).collect()
     }
 
-    fn descend(&self, start: &[f64], told: &[&str]) -> Result<Vec<f64>, SystemError> {
+    fn descend(&self, start: &[f64], told: &[Option<String>]) -> Result<Vec<f64>, SystemError> {
         let mut values = start.to_vec();
         let mut loss = square(&self.differences(&values)?);
         let mut damping = 1e-3;
-        let free: Vec<usize> = (0..told.len()).filter(|&place| told[place].is_empty()).collect();
+        let free: Vec<usize> = (0..told.len()).filter(|&place| told[place].is_none()).collect();
         for _ in 0..MOST_STEPS {
             let (slopes, here) = (self.slopes(&values)?, self.differences(&values)?);
             let Some((next, farthest)) = self.step(&values, &slopes, &here, &free, damping) else { break };
-            let there = square(&self.differences(&next)?);
+            // A model that the files of the table do not fit into is no better.
+            let there = self.differences(&next).map_or(f64::INFINITY, |found| square(&found));
             if there < loss {
                 (values, loss, damping) = (next, there, (damping * 0.1).max(1e-12));
             } else {
@@ -321,9 +358,9 @@ impl Search<'_> {
         values: &[f64],
         slopes: &[Vec<f64>],
         differences: &[f64],
-        told: &[&str],
+        told: &[Option<String>],
     ) -> Vec<Option<f64>> {
-        let free: Vec<usize> = (0..told.len()).filter(|&place| told[place].is_empty()).collect();
+        let free: Vec<usize> = (0..told.len()).filter(|&place| told[place].is_none()).collect();
         let freedom = differences.len() as f64 - free.len() as f64;
         let student = StudentsT::new(0.0, 1.0, freedom).ok().map(|student| student.inverse_cdf(0.975));
         let scatter = (square(differences) / freedom).sqrt();

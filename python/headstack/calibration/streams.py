@@ -168,11 +168,6 @@ def calibrate_streams(
     before = _differences(start, [*train, *test], seed)
     found = start.fit(train, names, law=law, seed=seed)
     fitted = _model(found["spec"])
-    # No time and no rate is negative.
-    known = [
-        {**row, "ci95": row["ci95"] and [max(0.0, row["after"] - row["ci95"]), row["after"] + row["ci95"]]}
-        for row in found["parameters"]
-    ]
     after = dict(zip(train, found["differences"], strict=True)) | _differences(fitted, test, seed)
     summary: StreamCalibrationSummary = {
         "system": start.name,
@@ -181,7 +176,7 @@ def calibrate_streams(
         "law": law,
         "seed": seed,
         "version": VERSION,
-        "parameters": cast("list[StreamParameter]", known),
+        "parameters": cast("list[StreamParameter]", found["parameters"]),
         "train": _scores(train, before, after),
         "test": _scores(test, before, after),
         "rows": [
