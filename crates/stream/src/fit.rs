@@ -19,10 +19,14 @@ const MOST_STEPS: usize = 30;
 const STILL: f64 = 1e-4;
 /// What the table can tell may change where a search leads: so often it is looked at anew.
 const MOST_SEARCHES: usize = 6;
+/// Squares that are fewer by a twentieth are so for a reason.
+const CLEARLY_LESS: f64 = 0.95;
 /// A parameter is not identifiable if its whole scale changes throughputs by less than this share …
 const LEAST_EFFECT: f64 = 1e-4;
 /// … or if the others explain all but this share of its effect.
 const LEAST_OF_ITS_OWN: f64 = 1e-4;
+/// A parameter whose whole scale does less than this share of another's cannot stand in for that.
+const LEAST_BESIDE: f64 = 0.01;
 /// Of a parameter that does nothing to the table.
 const WITHOUT_EFFECT: &str = "no throughput of the table depends on it";
 /// Of all, where nothing would be left to say how far chance goes.
@@ -202,6 +206,9 @@ fn check_interface(
     })
 }
 
+/// The values with which a search ends, and for each why the table cannot tell it.
+type Ended = (Vec<f64>, Vec<Option<String>>);
+
 struct Search<'a> {
     spec: &'a ModelSpec,
     table: &'a [Throughput],
@@ -224,23 +231,59 @@ impl Search<'_> {
         differences_of_checked(&self.put(values), self.table, self.seed)
     }
 
-    /// Where the search ends, and what of it the table cannot tell. What it cannot tell there is left as it was; what it could not tell
-    /// where the search began, and can where it ended, is fitted, too.
-    fn settled(&self, start: &[f64]) -> Result<(Vec<f64>, Vec<Option<String>>), SystemError> {
-        let mut values = start.to_vec();
-        let mut told = self.told(&self.slopes(start)?);
+    /// Where the better search ends, and what of it the table cannot tell: the one that begins with the values of the model, and where
+    /// some of these do next to nothing until they are far larger (a delay that hides behind the media), one that begins there.
+    fn settled(&self, start: &[f64]) -> Result<Ended, SystemError> {
+        let told = self.told(&self.slopes(start)?);
+        let near = self.searched(start, start, told.clone())?;
+        let begin = self.begin_of_effects(start, &told);
+        if begin == start {
+            return Ok(near);
+        }
+        let loss = |ended: &Ended| self.differences(&ended.0).map(|found| square(&found));
+        let far = self.searched(&begin, start, self.told(&self.slopes(&begin)?))?;
+        Ok(if loss(&far)? < CLEARLY_LESS * loss(&near)? { far } else { near })
+    }
+
+    /// The values at which those that are not told here have an effect, where that makes the model fit better.
+    fn begin_of_effects(&self, start: &[f64], told: &[Option<String>]) -> Vec<f64> {
+        let loss = |values: &[f64]| self.differences(values).map_or(f64::INFINITY, |found| square(&found));
+        let (mut begin, mut least) = (start.to_vec(), loss(start));
+        for place in (0..told.len()).filter(|&place| told[place].is_some()) {
+            for value in self.parameters[place].far_values(start[place]) {
+                let mut there = begin.clone();
+                there[place] = value;
+                let found = loss(&there);
+                if found < CLEARLY_LESS * least {
+                    (begin, least) = (there, found);
+                }
+            }
+        }
+        begin
+    }
+
+    /// A search that begins with `from`. What the table cannot tell where it ends is left as in `start`; what it could not tell where the
+    /// search began, and can where it ended, is fitted, too.
+    fn searched(
+        &self,
+        from: &[f64],
+        start: &[f64],
+        mut told: Vec<Option<String>>,
+    ) -> Result<Ended, SystemError> {
+        let mut values = from.to_vec();
         for search in 0..MOST_SEARCHES {
             values = self.descend(&values, &told)?;
             let now = self.told(&self.slopes(&values)?);
             let same = |(now, told): (&Option<String>, &Option<String>)| now.is_some() == told.is_some();
-            if now.iter().zip(&told).all(same) {
-                return Ok((values, now));
-            }
+            let is_settled = now.iter().zip(&told).all(same);
             // Where it goes back and forth, what is in doubt is left alone.
             let in_doubt = search + 2 >= MOST_SEARCHES;
             told = now.into_iter().zip(told).map(|(now, told)| now.or(told.filter(|_| in_doubt))).collect();
             let left_alone = told.iter().zip(&mut values).zip(start).filter(|((told, _), _)| told.is_some());
             left_alone.for_each(|((_, value), &start)| *value = start);
+            if is_settled {
+                break;
+            }
         }
         Ok((values, told))
     }
@@ -274,8 +317,14 @@ impl Search<'_> {
         let acts = |slope: &Vec<f64>| norm(slope) / (self.table.len() as f64).sqrt() >= LEAST_EFFECT;
         let acting: Vec<usize> = (0..slopes.len()).filter(|&place| acts(&slopes[place])).collect();
         let is_like_others = |&place: &usize| {
-            let others: Vec<&Vec<f64>> =
-                acting.iter().filter(|&&other| other != place).map(|&other| &slopes[other]).collect();
+            // What does far less cannot stand in for it.
+            let least = LEAST_BESIDE * norm(&slopes[place]);
+            let others: Vec<&Vec<f64>> = acting
+                .iter()
+                .filter(|&&other| other != place)
+                .map(|&other| &slopes[other])
+                .filter(|other| norm(other) >= least)
+                .collect();
             norm(&rest(&slopes[place], &others)) < LEAST_OF_ITS_OWN.sqrt() * norm(&slopes[place])
         };
         let alike: Vec<usize> = acting.iter().copied().filter(is_like_others).collect();
@@ -285,7 +334,8 @@ impl Search<'_> {
                 return Some(WITHOUT_EFFECT.to_owned());
             }
             if alike.contains(&place) {
-                let others = alike.iter().filter(|&&other| other != place);
+                let among = if alike.len() > 1 { &alike } else { &acting };
+                let others = among.iter().filter(|&&other| other != place);
                 let names: Vec<String> =
                     others.map(|&other| format!("`{}`", self.parameters[other].name())).collect();
                 return Some(format!(

@@ -150,6 +150,21 @@ fn what_is_told_only_where_the_search_ends_is_fitted() {
     }
 }
 
+/// A short delay of the host hides behind the media, one of 1 ms does not.
+#[test]
+fn a_delay_that_has_no_effect_until_it_is_long_is_found() {
+    let mut truth = base();
+    truth.server.write_delay = Some(TimeLaw::Constant(1.0));
+    for seed in 0..5 {
+        let table = measured(&truth, &rows(Op::Write), 0.005, seed);
+        let names = [Parameter::ServerWriteDelay, Parameter::Outer];
+        let found = fit(&base(), &table, &names, Law::Constant, 1).unwrap();
+        for (found, value) in found.parameters.iter().zip([1.0, 42.0]) {
+            assert!(found.identifiable && (found.after / value - 1.0).abs() < 0.02, "{found:?}");
+        }
+    }
+}
+
 /// On the way the search tries rates at which the files would not fit onto the disk.
 #[test]
 fn a_model_that_the_files_do_not_fit_into_is_a_bad_step() {

@@ -155,6 +155,15 @@ impl Parameter {
         }
     }
 
+    /// Values far from `value`, where it may do what it does not here: longer times and lower rates.
+    pub(crate) fn far_values(self, value: f64) -> impl Iterator<Item = f64> {
+        let is_rate = matches!(self, Self::Interface | Self::Outer | Self::Inner);
+        (1..=12).map(move |power| {
+            let times = f64::from(1 << power);
+            if is_rate { value / times } else { value.max(0.025) * times }
+        })
+    }
+
     /// The nearest value that can be.
     pub(crate) fn within(self, value: f64, spec: &ModelSpec) -> f64 {
         match self {
