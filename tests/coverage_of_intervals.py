@@ -10,12 +10,15 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import polars as pl
 
 import headstack
-from headstack import RunResult
 from headstack.comparison.resampling import statistics
+
+if TYPE_CHECKING:
+    from headstack._core import RunResult
 
 METRICS = ("mean", "p50", "p90", "p99")
 FIRST_SEED = 7_000

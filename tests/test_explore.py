@@ -286,3 +286,25 @@ def test_a_misspelt_scheduler_is_refused_before_anything_runs(load: Path, tmp_pa
         assert "did you mean" in said
     candidates.write_text('drives = ["hp-97560"]\nschedulers = ["host:vscan(7)"]\n')
     assert "`7` in `vscan(…)` is not a number" in refused("explore", load / "load.trace", "--candidates", candidates)
+
+
+def test_a_candidate_that_loses_data_holds_nothing(load: Path, tmp_path: Path) -> None:
+    """It stopped serving early, and was the cheapest that held the load."""
+    candidates = tmp_path / "candidates.toml"
+    text = 'drives = ["nearline-18tb"]\n[[arrays]]\nlevel = "raid-5"\ndrives = 3\n'
+    candidates.write_text(text + "failures = [{ drive = 1, at_s = 1 }, { drive = 2, at_s = 2 }]\n")
+    found = run_cli("explore", load / "load.trace", "--candidates", candidates, "--json").json()
+    assert [each["holds"] for each in found["candidates"]] == [False]
+    assert found["answer"].endswith("; but its array loses data.")
+
+
+def test_what_the_nearest_candidate_lacks_is_said(load: Path, tmp_path: Path) -> None:
+    candidates = tmp_path / "candidates.toml"
+    candidates.write_text('drives = ["cheetah-9lp"]\np99_ms = 5000\n')
+    burst = tmp_path / "burst.trace"
+    burst.write_text("".join(f"5.0 0 {i * 7_919_993 % 1_000_000 * 8} 8 1\n" for i in range(200)))
+    answer = run_cli("explore", burst, "--candidates", candidates, "--json").json()["answer"]
+    assert "it does not keep up, with many requests still waiting when the last one arrives" in answer
+    options = ("--candidates", candidates, "--from", "1h", "--json")
+    answer = run_cli("explore", load / "load.trace", *options).json()["answer"]
+    assert answer.endswith("No request was served: choose a part of the trace that has some.")

@@ -268,3 +268,27 @@ def test_a_sweep_takes_a_url(trace: Path, tmp_path: Path) -> None:
         assert not found.failures
     one, two = (pl.read_parquet(tmp_path / name / "results.parquet") for name in ("url", "path"))
     assert one["response_ms.mean"].to_list() == two["response_ms.mean"].to_list()
+
+
+def test_chosen_devices_stay_apart_and_keep_their_numbers(trace: Path) -> None:
+    every = pl.DataFrame(headstack.fleet("hp-97560", trace, seed=3).devices)
+    chosen = headstack.Trace(trace, devices=[1007, 5007])
+    for served in (chosen, pickle.loads(pickle.dumps(chosen))):
+        found = pl.DataFrame(headstack.fleet("hp-97560", served, seed=3).devices)
+        assert found["device"].to_list() == [1007, 5007]
+        wanted = every.filter(pl.col("device").is_in([1007, 5007]))
+        assert found.drop("utilisation").equals(wanted.drop("utilisation"))
+    alone = pl.DataFrame(headstack.fleet("hp-97560", headstack.Trace(trace, devices=[5007]), seed=3).devices)
+    assert alone["device"].to_list() == [5007]
+
+
+def test_devices_that_do_not_keep_up_are_counted(tmp_path: Path) -> None:
+    """One of three gets a request every 2 ms, more than it can serve; another a burst of 90 at its end."""
+    rows = [(2.0 * number, 3) for number in range(3000)] + [(100.0 * number, 4) for number in range(60)]
+    rows += [(6000.0, 5)] * 90
+    table = tmp_path / "fleet.csv"
+    lines = [f"{ms},{device},{(77_777 * place) % 2_000_000},8,r" for place, (ms, device) in enumerate(sorted(rows))]
+    table.write_text("\n".join(lines) + "\n")
+    columns = ["--columns", "time:0:ms,device:1,offset:2:sectors,size:3:sectors,op:4"]
+    found = run_cli("fleet", "hp-97560", "--trace", str(table), *columns)
+    assert "1 device did not keep up" in " ".join(found.err.split())

@@ -131,12 +131,12 @@ class Exploration:
 
     @property
     def holding(self) -> list[PointResult]:
-        """The candidates that keep up with the trace, and within the 99th percentile that is needed."""
+        """The candidates that keep up with the trace, lose no data of it, and stay within the 99th percentile that is needed."""
         return [point for point in self.comparison.points if self._holds(point)]
 
     def _holds(self, point: PointResult) -> bool:
         quick = self.p99_ms is None or _cost(point, P99) <= self.p99_ms
-        return quick and not any(overload(run.summary) for run in point.runs)
+        return quick and point.point.number not in self.comparison.left_behind
 
     def answer(self) -> str:
         """What to buy, in three sentences: who holds the load, who holds it for least, and what more would bring."""
@@ -146,10 +146,7 @@ class Exploration:
         hold = "candidates hold" if len(points) > 1 else "candidate holds"
         first = f"{len(holding)} of {len(points)} {hold} the load{limit}{f'; {failed} more could not be run' if failed else ''}."
         if not holding:
-            best = min(points, key=lambda point: _cost(point, P99))
-            return (
-                f"{first} The nearest is {best.label}: {self._words(best)}. More drives, or quicker ones, are needed."
-            )
+            return f"{first} {self._nearest(points)}"
         if len(holding) == 1:
             return f"{first} It is {holding[0].label}: {self._words(holding[0])}."
         words = {USD: "cheapest", WATTS: "most frugal"}
@@ -172,11 +169,25 @@ class Exploration:
         also = "" if len(as_quick) == 1 else f", one of {len(as_quick)} with that p99"
         return f"{first} {second} The quickest is {quickest.label}{also}: {self._words(quickest)}."
 
+    def _nearest(self, points: Sequence[PointResult]) -> str:
+        """Of candidates that do not hold the load the nearest, and what it lacks."""
+        serving = [point for point in points if point.point.number not in self.comparison.without_requests]
+        if not serving:
+            return "No request was served: choose a part of the trace that has some."
+        lost = set(self.comparison.without_data)
+        best = min(serving, key=lambda point: (point.point.number in lost, _cost(point, P99)))
+        found = f"The nearest is {best.label}: {self._words(best)}"
+        if best.point.number in lost:
+            return f"{found}; but its array loses data."
+        if any(overload(run.summary) for run in best.runs):
+            found += "; it does not keep up, with many requests still waiting when the last one arrives"
+        return f"{found}. More drives, or quicker ones, are needed."
+
     def _words(self, point: PointResult) -> str:
         costs = [(P99, "p99 {} ms"), (WATTS, "{} W"), (USD, "{} USD")]
         known = [(text, value) for metric, text in costs if (value := _known(point, metric)) is not None]
         if (hours := self.rebuild_hours.get(point.point.number)) is not None:
-            known.append(("rebuilt in {} h", hours))
+            known.append(("rebuilt in about {} h", hours))
         return ", ".join(text.format(cells.figure(value)) for text, value in known)
 
     @property

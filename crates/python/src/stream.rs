@@ -141,7 +141,7 @@ impl StreamModel {
     /// rows
     ///     Throughputs: "read" or "write", file in 10⁶ bytes, record in KiB, files over which it is the mean, 10⁶ bytes a second.
     /// parameters
-    ///     Paths of the values to fit: `cache.read_delay`, `cache.write_delay`, `server.read_delay`, `server.write_delay` (their
+    ///     Paths of the values to fit, or tables of them (`cache`): `cache.read_delay`, `cache.write_delay`, `server.read_delay`, `server.write_delay` (their
     ///     means), `cache.overhead_ms`, `cache.interface_mb_per_s`, `mechanism.outer_mb_per_s`, `mechanism.inner_mb_per_s`,
     ///     `mechanism.head_switch_ms`.
     /// law
@@ -163,13 +163,8 @@ impl StreamModel {
         seed: Seed,
     ) -> PyResult<Bound<'py, PyDict>> {
         let table = rows.into_iter().map(throughput).collect::<Result<Vec<_>, _>>()?;
-        let known = || Parameter::ALL.map(Parameter::name).join(", ");
-        let parameter = |name: &String| {
-            Parameter::ALL.into_iter().find(|parameter| parameter.name() == name).ok_or_else(|| {
-                Error::input(format!("`{name}` cannot be fitted"), format!("known: {}", known()))
-            })
-        };
-        let parameters = parameters.iter().map(parameter).collect::<Result<Vec<_>, _>>()?;
+        let parameters =
+            parameters.iter().map(|name| fitted_by(name)).collect::<Result<Vec<_>, _>>()?.concat();
         let law = Law::ALL.into_iter().find(|known| known.name() == law).ok_or_else(|| {
             let known = Law::ALL.map(Law::name).join(", ");
             Error::input(format!("there is no law `{law}`"), format!("known: {known}"))
@@ -229,4 +224,17 @@ fn bytes(argument: &str, bytes: f64) -> Result<u64, Error> {
         return Ok(bytes.round() as u64);
     }
     Err(Error::input(format!("`{argument}` is {bytes} bytes"), format!("`{argument}`: 1 byte to 10¹⁸ bytes")))
+}
+
+/// The parameter of a name, or all of a table (`cache`).
+fn fitted_by(name: &str) -> Result<Vec<Parameter>, Error> {
+    let is_meant = |parameter: &Parameter| {
+        parameter.name() == name || parameter.name().split_once('.').is_some_and(|(table, _)| table == name)
+    };
+    let found: Vec<Parameter> = Parameter::ALL.into_iter().filter(is_meant).collect();
+    if found.is_empty() {
+        let known = Parameter::ALL.map(Parameter::name).join(", ");
+        return Err(Error::input(format!("`{name}` cannot be fitted"), format!("known: {known}")));
+    }
+    Ok(found)
 }

@@ -10,7 +10,8 @@ use crate::trace_info::info_value;
 use crate::trace_stream::Batches;
 use crate::trace_tools::{extend, notes as notes_value};
 use crate::trace_words::{
-    Chosen, chosen, fit_named, fit_word, gap_named, op_named, pairing_named, unit_named, unit_word,
+    Chosen, chosen, chosen_apart, fit_named, fit_word, gap_named, op_named, pairing_named, unit_named,
+    unit_word,
 };
 use headstack_system::WorkloadLabel;
 use headstack_trace::event::{PairingRule, open_ios};

@@ -11,7 +11,7 @@ use crate::spec::ModelSpec;
 use headstack_system::SystemError;
 use headstack_units::Op;
 use serde::Serialize;
-use statrs::distribution::{ContinuousCDF, StudentsT};
+use statrs::distribution::{ContinuousCDF, FisherSnedecor, StudentsT};
 
 /// Most steps.
 const MOST_STEPS: usize = 30;
@@ -242,7 +242,18 @@ impl Search<'_> {
         }
         let loss = |ended: &Ended| self.differences(&ended.0).map(|found| square(&found));
         let far = self.searched(&begin, start, self.told(&self.slopes(&begin)?))?;
-        Ok(if loss(&far)? < CLEARLY_LESS * loss(&near)? { far } else { near })
+        let free = |ended: &Ended| ended.1.iter().filter(|told| told.is_none()).count();
+        let share = self.chance_of_more(free(&near), free(&far));
+        Ok(if loss(&far)? < share * loss(&near)? { far } else { near })
+    }
+
+    /// The share that squares fall to by chance alone, one time in a thousand, if `more` parameters are fitted instead of `few`.
+    fn chance_of_more(&self, few: usize, more: usize) -> f64 {
+        let rest = self.table.len().saturating_sub(more) as f64;
+        let further = more.saturating_sub(few) as f64;
+        // Nothing is known of what is not there.
+        let Ok(ratio) = FisherSnedecor::new(further, rest) else { return CLEARLY_LESS };
+        CLEARLY_LESS.min(1.0 / (1.0 + ratio.inverse_cdf(0.999) * further / rest))
     }
 
     /// The values at which those that are not told here have an effect, where that makes the model fit better.

@@ -106,12 +106,7 @@ impl<S: RequestSource> Shaped<S> {
         shaping: Shaping,
         targets: Vec<Target>,
     ) -> Result<Self, TraceError> {
-        if shaping.fit.needs_survey() {
-            return Err(TraceError::unusable(
-                "addresses cannot be scaled or moved to fit before the whole trace has been seen".into(),
-                "use --fit-lba wrap, or read the requests from a file".into(),
-            ));
-        }
+        can_be_fitted_at_once(&shaping)?;
         Self::with_extents(source, sector_bytes, shaping, targets, Extents::default())
     }
 
@@ -126,8 +121,12 @@ impl<S: RequestSource> Shaped<S> {
         targets: Vec<Target>,
         extents: Extents,
     ) -> Result<Self, TraceError> {
-        let selection = Selection::new(shaping, sector_bytes, targets)?;
-        Ok(Self { source, selection, extents, batch: Vec::new(), moved: 0, delivery: Delivery::default() })
+        let selection = Selection::new(shaping, sector_bytes, targets, None)?;
+        Ok(Self::of(source, selection, extents))
+    }
+
+    fn of(source: S, selection: Selection, extents: Extents) -> Self {
+        Self { source, selection, extents, batch: Vec::new(), moved: 0, delivery: Delivery::default() }
     }
 
     /// Shapes `source` without a system to fit it to: every device it names has as many sectors as there are addresses.
@@ -143,9 +142,9 @@ impl<S: RequestSource> Shaped<S> {
     /// # Errors
     /// As [`Self::new`].
     pub fn alike(source: S, sector_bytes: u32, shaping: Shaping, target: Target) -> Result<Self, TraceError> {
-        let mut shaped = Self::new(source, sector_bytes, shaping, vec![target])?;
-        shaped.selection.elsewhere = Some(target);
-        Ok(shaped)
+        can_be_fitted_at_once(&shaping)?;
+        let selection = Selection::new(shaping, sector_bytes, vec![target], Some(target))?;
+        Ok(Self::of(source, selection, Extents::default()))
     }
 
     /// The source.
@@ -223,7 +222,7 @@ pub fn survey(
     shaping: &Shaping,
     targets: &[Target],
 ) -> Result<Extents, TraceError> {
-    let mut selection = Selection::new(shaping.clone(), sector_bytes, targets.to_vec())?;
+    let mut selection = Selection::new(shaping.clone(), sector_bytes, targets.to_vec(), None)?;
     let (mut extents, mut batch) = (Extents::default(), Vec::new());
     while !selection.done {
         source.next_batch(&mut batch)?;
@@ -278,12 +277,19 @@ struct Selection {
 }
 
 impl Selection {
-    fn new(shaping: Shaping, sector_bytes: u32, targets: Vec<Target>) -> Result<Self, TraceError> {
-        if let Some((problem, hint)) = contradiction(&shaping, sector_bytes, &targets) {
+    /// Of devices that are `targets`, and all others like `elsewhere`, if that is given.
+    fn new(
+        shaping: Shaping,
+        sector_bytes: u32,
+        targets: Vec<Target>,
+        elsewhere: Option<Target>,
+    ) -> Result<Self, TraceError> {
+        let nowhere = || elsewhere.is_none().then(|| mapped_nowhere(&shaping, targets.len())).flatten();
+        if let Some((problem, hint)) = contradiction(&shaping, sector_bytes, &targets).or_else(nowhere) {
             return Err(TraceError::unusable(problem, hint));
         }
         let done = shaping.limit == Some(0);
-        Ok(Self { shaping, sector_bytes, targets, elsewhere: None, seen: 0, kept: 0, done })
+        Ok(Self { shaping, sector_bytes, targets, elsewhere, seen: 0, kept: 0, done })
     }
 
     fn target(&self, device: u32) -> Option<Target> {
@@ -545,14 +551,26 @@ fn contradiction(shaping: &Shaping, sector_bytes: u32, targets: &[Target]) -> Op
             "map each device of the trace once",
         );
     }
-    let missing = map.iter().find(|&&(_, to)| to as usize >= targets.len());
-    missing.and_then(|(from, to)| {
-        let count = targets.len();
-        say(
-            format!("device {from} of the trace is mapped to device {to}, but the system has {count}"),
-            "devices are numbered from 0",
-        )
-    })
+    None
+}
+
+/// A device that is mapped to one that the system does not have, and what to do.
+fn mapped_nowhere(shaping: &Shaping, count: usize) -> Option<(String, String)> {
+    let Devices::Map(map) = &shaping.devices else { return None };
+    let (from, to) = map.iter().find(|&&(_, to)| to as usize >= count)?;
+    let problem = format!("device {from} of the trace is mapped to device {to}, but the system has {count}");
+    Some((problem, "devices are numbered from 0".to_owned()))
+}
+
+/// Refuses fits that ask for the whole trace first.
+fn can_be_fitted_at_once(shaping: &Shaping) -> Result<(), TraceError> {
+    if !shaping.fit.needs_survey() {
+        return Ok(());
+    }
+    Err(TraceError::unusable(
+        "addresses cannot be scaled or moved to fit before the whole trace has been seen".into(),
+        "use --fit-lba wrap, or read the requests from a file".into(),
+    ))
 }
 
 #[cfg(test)]

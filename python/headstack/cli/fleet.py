@@ -137,6 +137,11 @@ def _show(system: str, summary: dict[str, Any]) -> None:
                                     percent(summary["utilisation_max"], 1))),
         ],
     )  # fmt: skip
+    if behind := summary["devices_behind"]:
+        output.warning(
+            f"{plural(behind, 'device')} did not keep up: more requests were waiting at the last arrival than a passing burst leaves. "
+            "Response times there grow with the length of the trace, and the quantiles of the fleet with them."
+        )
     output.table(
         "Devices with the highest p99 (ms)",
         ["device", "requests", "utilisation", "mean", "p50", "p99", "p99.9", "max"],

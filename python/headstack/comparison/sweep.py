@@ -143,12 +143,17 @@ class SweepComparison:
     def left_behind(self) -> set[int]:
         """The numbers of the points that do not keep up with their load: what they cost buys nothing."""
         slow = {point.point.number for point in self.points if any(overload(run.summary) for run in point.runs)}
-        return slow | set(self.without_data)
+        return slow | set(self.without_data) | set(self.without_requests)
 
     @cached_property
     def without_data(self) -> list[int]:
         """The numbers of the points whose array lost data: what was served until then does not count."""
         return [point.point.number for point in self.points if any("data_loss" in run.summary for run in point.runs)]
+
+    @cached_property
+    def without_requests(self) -> list[int]:
+        """The numbers of the points of which a run was over before any request was complete."""
+        return [point.point.number for point in self.points if not all(run.summary["requests"] for run in point.runs)]
 
     def answer(self) -> str:
         """Which point is the quickest, and which costs least, under the load or under how many of the loads."""
@@ -174,7 +179,8 @@ class SweepComparison:
 
     def _left_out(self) -> list[str]:
         """Which points are on no front, and why."""
-        lost, slow = len(self.without_data), len(self.left_behind - set(self.without_data))
+        idle = set(self.without_requests) - set(self.without_data)
+        lost, slow = len(self.without_data), len(self.left_behind - set(self.without_data) - idle)
         told = []
         if slow:
             its = "does not keep up with its" if slow == 1 else "do not keep up with their"
@@ -184,6 +190,10 @@ class SweepComparison:
         if lost:
             told.append(
                 f"{lost} of {len(self.points)} points lost data, and {_are(lost)} none of these, nor on a front."
+            )
+        if idle:
+            told.append(
+                f"{len(idle)} of {len(self.points)} points served no request, and {_are(len(idle))} none of these, nor on a front."
             )
         return told
 

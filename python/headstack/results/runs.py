@@ -340,6 +340,8 @@ class FleetSummary(TypedDict):
     mib_per_s: float
     utilisation_mean: float
     utilisation_max: float
+    devices_behind: int
+    """Those that did not keep up with their requests: 2 % of them, and more than 100, were waiting when the last one arrived."""
     worst: list[FleetDevice]
     """Those with the longest p99, the worst first."""
 

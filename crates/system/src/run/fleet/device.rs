@@ -39,6 +39,8 @@ struct Book {
     response_sum: u64,
     response: Tally,
     end: Nanos,
+    /// The first arrival and the last.
+    arrivals: Option<[Nanos; 2]>,
 }
 
 /// Where completions are noted: of the device, and of all.
@@ -88,6 +90,10 @@ impl<'s> Device<'s> {
         for request in &mut *requests {
             request.device = 0;
         }
+        if let Some((first, last)) = requests.first().zip(requests.last()) {
+            let [earliest, _] = self.book.arrivals.unwrap_or([first.arrival; 2]);
+            self.book.arrivals = Some([earliest, last.arrival]);
+        }
         let first_id = self.book.taken;
         self.book.taken += requests.len() as u64;
         match &mut self.path {
@@ -127,7 +133,8 @@ impl<'s> Device<'s> {
         };
         let arms = u64::from(drive.model().spec().arms.moving().max(1));
         let busy: Vec<u64> = used.iter().map(|unit| unit.mechanism.0 / arms).collect();
-        let Book { reads, sectors, response_sum, response, end, .. } = self.book;
+        let Book { reads, sectors, response_sum, response, end, arrivals, .. } = self.book;
+        let [first_arrival, last_arrival] = arrivals.unwrap_or_default();
         Ok(DeviceRow {
             device: self.number,
             requests: response.count(),
@@ -140,6 +147,8 @@ impl<'s> Device<'s> {
             max_ns: response.max().0,
             busy_ns: busy.iter().sum::<u64>() / busy.len().max(1) as u64,
             end_ns: end.0,
+            first_arrival_ns: first_arrival.0,
+            last_arrival_ns: last_arrival.0,
         })
     }
 }

@@ -33,12 +33,24 @@ pub struct DeviceRow {
     pub busy_ns: u64,
     /// Its last completion.
     pub end_ns: u64,
+    /// Its first arrival.
+    pub first_arrival_ns: u64,
+    /// Its last arrival.
+    pub last_arrival_ns: u64,
 }
 
 impl DeviceRow {
     /// Mean response.
     pub fn mean_ms(&self) -> Option<f64> {
         (self.requests > 0).then(|| self.response_sum_ns as f64 / self.requests as f64 / 1e6)
+    }
+
+    /// Whether it kept up: what it completed after the last arrival, at its own rate, is no more than a passing burst leaves.
+    fn kept_up(&self) -> bool {
+        let served_ns = self.end_ns.saturating_sub(self.first_arrival_ns);
+        let left = self.requests as f64
+            * ratio(self.end_ns.saturating_sub(self.last_arrival_ns) as f64, served_ns as f64);
+        left <= (self.requests as f64 / 50.0).max(100.0)
     }
 }
 
@@ -78,6 +90,8 @@ pub struct FleetSummary {
     pub utilisation_mean: f64,
     /// The same of the busiest device.
     pub utilisation_max: f64,
+    /// Devices that did not keep up with their requests: 2 % of them, and more than 100, were waiting when the last one arrived.
+    pub devices_behind: u64,
     /// The devices with the longest p99, the worst first.
     pub worst: Vec<DeviceSummary>,
 }
@@ -168,6 +182,7 @@ impl FleetPart {
             mib_per_s: ratio(mib, seconds),
             utilisation_mean: ratio(utilisations().sum(), self.devices.len() as f64),
             utilisation_max: utilisations().fold(0.0, f64::max),
+            devices_behind: self.devices.iter().filter(|row| !row.kept_up()).count() as u64,
             worst: self.worst(worst),
         }
     }
