@@ -7,6 +7,7 @@ pub mod blktrace;
 pub mod blktrace_set;
 pub mod btt;
 mod durations;
+mod ends;
 mod mispairs;
 mod numbers;
 pub mod pairing;

@@ -78,7 +78,7 @@ impl Losses {
     /// given dispatches, before each, what was not queued.)
     pub(super) fn lack_a_dispatch(&mut self) -> bool {
         self.undispatched += 1;
-        self.undispatched > self.unqueued
+        self.undispatched > self.unqueued + 1
     }
 
     /// What all but one in a thousand take from queueing to completion, once some are known.
@@ -114,4 +114,13 @@ pub struct Survey {
     /// What is dispatched until then and was not queued in the trace may have been queued before it begins.
     pub(super) queued_before: Nanos,
     pub(super) losses: Losses,
+}
+
+impl Survey {
+    /// Of a trace of which a processor has perhaps lost its end, if losses matter: there completions without a dispatch, too, are
+    /// a sign of them.
+    pub(crate) fn of_short(mut self) -> Option<Self> {
+        self.lossy |= self.losses.services.begins_are_missing();
+        self.lossy.then_some(self)
+    }
 }
