@@ -364,6 +364,10 @@ fn text_without_the_end_of_a_processor_makes_up_no_response() {
             assert!((found.service - 1.0).abs() <= 0.05, "{what}: services {}", found.service);
             assert!((found.response - 1.0).abs() <= 0.05, "{what}: responses {}", found.response);
             assert!(found.share >= 0.75, "{what}: {}", found.share);
+            let loss = found.summary.loss;
+            let is_told =
+                if of.is_none() { loss.short_cpus == [load.cpus as u32 - 1] } else { loss.is_certain() };
+            assert!(is_told, "{what}: {loss:?}");
         }
     }
 }

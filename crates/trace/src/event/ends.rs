@@ -62,12 +62,13 @@ impl Ends {
         (end.saturating_sub(told.last), gap)
     }
 
-    /// Whether one of the beginning has perhaps lost what it told at the end.
-    fn is_one_short(&self, beginning: &Self) -> bool {
-        beginning.cpus.iter().filter(|(_, told)| told.count >= KNOWN).any(|(cpu, told)| {
-            let (silent, gap) = self.silence(*cpu, told);
-            silent > SHORT.max(Nanos(gap.0.saturating_mul(GAPS)))
-        })
+    /// Those of the beginning that have perhaps lost what they told at the end.
+    fn short(&self, beginning: &Self) -> Vec<u32> {
+        let is_short = |(cpu, told): &(&u16, &Told)| {
+            let (silent, gap) = self.silence(**cpu, told);
+            told.count >= KNOWN && silent > SHORT.max(Nanos(gap.0.saturating_mul(GAPS)))
+        };
+        beginning.cpus.iter().filter(is_short).map(|(cpu, _)| u32::from(*cpu)).collect()
     }
 
     /// Whether all of the beginning tell something here.
@@ -76,25 +77,23 @@ impl Ends {
     }
 }
 
-/// Whether a processor of the text at `path`, which begins like this, has perhaps lost its end; `open` reads some of its lines.
-pub(super) fn is_one_short<S: EventSource>(
+/// Processors of the text at `path`, which begins like this, that have perhaps lost their end; `open` reads some of its lines.
+pub(super) fn short_cpus<S: EventSource>(
     path: &Path,
     beginning: &Ends,
     open: impl Fn(Input) -> Option<S>,
-) -> bool {
+) -> Vec<u32> {
     let mut bytes = FIRST_BYTES;
     loop {
-        let Some((input, whole)) = Input::end_of(path, bytes) else { return false };
-        let Some(mut source) = open(input) else { return false };
+        let Some((input, whole)) = Input::end_of(path, bytes) else { return Vec::new() };
+        let Some(mut source) = open(input) else { return Vec::new() };
         let (mut end, mut batch) = (Ends::default(), Vec::new());
         while source.next_events(&mut batch).is_ok() && !batch.is_empty() {
             batch.iter().for_each(|event| end.push(event));
         }
-        if end.is_one_short(beginning) {
-            return true;
-        }
-        if whole || bytes >= MOST_BYTES || end.has_all(beginning) {
-            return false;
+        let short = end.short(beginning);
+        if !short.is_empty() || whole || bytes >= MOST_BYTES || end.has_all(beginning) {
+            return short;
         }
         bytes *= 8;
     }

@@ -84,6 +84,8 @@ pub struct EventReader {
     failure: Option<TraceError>,
     format: &'static str,
     cut: Cut,
+    /// Processors of text that tell nothing at its end, where events are missing.
+    short: Vec<u32>,
 }
 
 impl EventReader {
@@ -94,7 +96,15 @@ impl EventReader {
         if !filter.devices.is_empty() || filter.from.is_some() || filter.to.is_some() {
             source = Box::new(ChosenEvents { source, chosen: Chosen::new(filter, None) });
         }
-        Self { source, survey: None, ahead: VecDeque::new(), failure: None, format, cut: Cut::default() }
+        Self {
+            source,
+            survey: None,
+            ahead: VecDeque::new(),
+            failure: None,
+            format,
+            cut: Cut::default(),
+            short: Vec::new(),
+        }
     }
 
     /// Reads the beginning ahead, for what it tells of losses.
@@ -153,7 +163,9 @@ impl EventSource for EventReader {
     }
 
     fn loss(&self) -> Loss {
-        self.source.loss()
+        let mut loss = self.source.loss();
+        loss.short_cpus.extend(&self.short);
+        loss
     }
 
     fn take_survey(&mut self) -> Option<Survey> {
@@ -245,7 +257,8 @@ fn events(input: Input, format: &Format, options: &OpenOptions) -> Result<EventR
     let again = |input| source_of(input, format, options).ok().map(reader);
     let mut beginning = Ends::default();
     opened.ahead.iter().flatten().for_each(|event| beginning.push(event));
-    if !ends::is_one_short(&path, &beginning, again) {
+    let short = ends::short_cpus(&path, &beginning, again);
+    if short.is_empty() {
         return Ok(opened);
     }
     let whole = || Input::open_packed(&path, options.tolerant).ok().and_then(again);
@@ -254,7 +267,7 @@ fn events(input: Input, format: &Format, options: &OpenOptions) -> Result<EventR
     let survey =
         if whole().is_some_and(is_lossy) { whole().map(|events| survey(events, true)) } else { None };
     Ok(match survey.and_then(Survey::of_short) {
-        Some(survey) => EventReader { survey: Some(survey), ..opened },
+        Some(survey) => EventReader { survey: Some(survey), short, ..opened },
         None => opened,
     })
 }

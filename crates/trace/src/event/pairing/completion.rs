@@ -160,9 +160,7 @@ impl Pairing {
             return self.believe(None);
         }
         self.believe(Some(piece.queued));
-        // Of a write between flushes the kernel sends the parts itself, and may tell of none of them.
-        let is_sequenced = piece.marks.has(Marks::FLUSH);
-        if lost && !is_sequenced && self.losses.lack_a_dispatch() {
+        if lost && self.losses.lack_a_dispatch() {
             self.lost_dispatch();
         }
         if !lost {

@@ -78,7 +78,7 @@ impl Losses {
     /// given dispatches, before each, what was not queued.)
     pub(super) fn lack_a_dispatch(&mut self) -> bool {
         self.undispatched += 1;
-        self.undispatched > self.unqueued + 1
+        self.undispatched > self.unqueued
     }
 
     /// What all but one in a thousand take from queueing to completion, once some are known.
