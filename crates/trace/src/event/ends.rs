@@ -89,7 +89,9 @@ pub(super) fn short_cpus<S: EventSource>(
         let Some(mut source) = open(input) else { return Vec::new() };
         let (mut end, mut batch) = (Ends::default(), Vec::new());
         while source.next_events(&mut batch).is_ok() && !batch.is_empty() {
-            batch.iter().for_each(|event| end.push(event));
+            for event in &batch {
+                end.push(event);
+            }
         }
         let short = end.short(beginning);
         if !short.is_empty() || whole || bytes >= MOST_BYTES || end.has_all(beginning) {

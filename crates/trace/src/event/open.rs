@@ -256,7 +256,9 @@ fn events(input: Input, format: &Format, options: &OpenOptions) -> Result<EventR
     }
     let again = |input| source_of(input, format, options).ok().map(reader);
     let mut beginning = Ends::default();
-    opened.ahead.iter().flatten().for_each(|event| beginning.push(event));
+    for event in opened.ahead.iter().flatten() {
+        beginning.push(event);
+    }
     let short = ends::short_cpus(&path, &beginning, again);
     if short.is_empty() {
         return Ok(opened);
