@@ -162,6 +162,7 @@ impl Expected {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::counted::show;
     use crate::depth::Outstanding;
     use crate::peers::Peers;
     use headstack_trace::Request;
@@ -241,6 +242,7 @@ mod tests {
         for stream in [false, true] {
             let names_one = |&seed: &u64| found(seed, 1.0, 1.0, stream).iter().any(|effect| effect.found);
             let named = (0..200).filter(names_one).count();
+            show(&format!("no cause, stream: {stream}"), named, None, 200);
             assert!(named <= 10, "{named} of 200, stream: {stream}");
         }
     }
@@ -270,14 +272,16 @@ mod tests {
 
     #[test]
     fn what_is_slow_for_a_while_is_not_laid_to_its_queue() {
-        let named = |seconds| (0..200).filter(|&seed| queue(seed, seconds, 1.0).found).count();
         for seconds in [2.0, 10.0] {
-            assert!(named(seconds) <= 10, "{seconds} s: {} of 200", named(seconds));
+            let named = (0..200).filter(|&seed| queue(seed, seconds, 1.0).found).count();
+            show(&format!("slow for {seconds} s, no effect of the queue"), named, None, 200);
+            assert!(named <= 10, "{seconds} s: {named} of 200");
         }
         let planted: Vec<Effect> = (0..200).map(|seed| queue(seed, 10.0, 1.5)).collect();
         let named = planted.iter().filter(|effect| effect.found).count();
         assert!(named >= 180, "{named} of 200");
         let held = planted.iter().filter(|e| e.low.unwrap() <= 1.5 && 1.5 <= e.high.unwrap()).count();
+        show("queue, x 1.5", named, Some(held), 200);
         assert!(held >= 190, "{held} of 200");
     }
 
@@ -367,6 +371,7 @@ mod tests {
                 let named = effects.clone().filter(|effect| effect.found).count();
                 let held = effects.filter(|e| e.low.unwrap() <= size && size <= e.high.unwrap()).count();
                 let what = format!("{cause}, stream: {stream}: {named} of 200, {held} hold {size}");
+                show(&format!("{cause}, x {size}, stream: {stream}"), named, Some(held), 200);
                 assert!(named >= 180 && held >= 190, "{what}");
             }
         }

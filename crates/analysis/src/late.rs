@@ -361,6 +361,7 @@ pub(crate) fn place(sectors: impl Iterator<Item = u64>) -> Option<(usize, u64)> 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::counted::show;
     use crate::peers::Peers;
     use rand::{RngExt, SeedableRng};
     use rand_distr::{Distribution, Geometric, LogNormal};
@@ -431,9 +432,11 @@ mod tests {
             let law = LogNormal::new(2.0, spread).unwrap();
             let named =
                 (0..200).filter(|&seed| found(seed, |random, _| law.sample(random)).is_some()).count();
+            show(&format!("no retries, spread {spread}"), named, None, 200);
             assert!(named <= 10, "spread {spread}: {named} of 200");
         }
         let named = (0..200).filter(|&seed| found(seed, |random, _| access_ms(random)).is_some()).count();
+        show("no retries, a disk", named, None, 200);
         assert!(named <= 10, "a disk: {named} of 200");
     }
 
@@ -529,6 +532,7 @@ mod tests {
             runs += 1;
             shares.push(effect.occurrences as f64 / f64::from(long.max(1)));
         }
+        show("retries", runs, None, 200);
         assert!(runs >= 180, "{runs} of 200");
         // Those of 33 ms more are told from what a far seek and a full turn come to.
         let mean = shares.iter().sum::<f64>() / shares.len() as f64;

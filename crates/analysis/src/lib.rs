@@ -31,6 +31,8 @@ mod analysis;
 mod batches;
 mod causes;
 mod company;
+#[cfg(test)]
+mod counted;
 mod depth;
 mod extent;
 mod groups;

@@ -309,6 +309,7 @@ fn standing_apart(longest: &[(f64, Gap)], least: f64) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::counted::show;
     use headstack_trace::Request;
     use headstack_units::{Lba, Op};
     use rand::{RngExt, SeedableRng};
@@ -346,6 +347,7 @@ mod tests {
     fn service_that_varies_is_no_pause() {
         for spread in [0.3, 0.6, 1.0] {
             let named = (0..200).filter(|&seed| found(seed, spread, 0.0).is_some()).count();
+            show(&format!("no pauses, spread {spread}"), named, None, 200);
             assert!(named <= 10, "spread {spread}: {named} of 200");
         }
     }
@@ -436,6 +438,7 @@ mod tests {
     fn a_device_that_pauses_is_named_with_length_and_period() {
         let runs: Vec<Option<Effect>> = (0..200).map(|seed| found(seed, 0.6, 400.0)).collect();
         let named: Vec<&str> = runs.iter().flatten().filter_map(|effect| effect.name.as_deref()).collect();
+        show("pauses of 400 ms", named.len(), None, runs.len());
         assert!(named.len() >= 180, "{} of 200", named.len());
         let periodic = named.iter().filter(|name| name.contains("every 10.0 s")).count();
         assert!(periodic >= 150, "{periodic} of 200: {:?}", &named[..5]);

@@ -3,7 +3,7 @@
 mod packed;
 
 use std::fs::File;
-use std::io::{self, Cursor, Read};
+use std::io::{self, Cursor, Read, Seek, SeekFrom};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -93,6 +93,25 @@ impl Input {
             ));
         }
         Ok(Self { path: path.into(), head, complete, rest, compression, cut })
+    }
+
+    /// About so many bytes of lines at the end of a file that is not packed, and whether they are all of it.
+    pub(crate) fn end_of(path: &Path, bytes: u64) -> Option<(Self, bool)> {
+        let mut file = File::open(path).ok()?;
+        let from = file.metadata().ok()?.len().saturating_sub(bytes);
+        file.seek(SeekFrom::Start(from)).ok()?;
+        let mut head = Vec::new();
+        file.take(bytes).read_to_end(&mut head).ok()?;
+        // The line that it begins amid is left out.
+        let line = if from > 0 { memchr::memchr(b'\n', &head)? + 1 } else { 0 };
+        head.drain(..line);
+        let (rest, cut) = (Box::new(io::empty()), Cut::default());
+        Some((Self { path: path.into(), head, complete: true, rest, compression: None, cut }, from == 0))
+    }
+
+    /// Whether it can be read again, from any place: a file that is not packed.
+    pub(crate) fn is_plain_file(&self) -> bool {
+        self.compression.is_none() && self.path.is_file()
     }
 
     /// The file, for messages.

@@ -7,7 +7,7 @@ mod common;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use common::{Random, read, write_run};
+use common::{Random, as_text, read, write_run};
 use headstack_trace::event::blktrace::{Layout, push_record};
 use headstack_trace::event::{Action, Event, Marks, PairingRule, PairingSummary, device_of};
 use headstack_trace::{Io, OpenOptions};
@@ -301,22 +301,6 @@ fn without_blocks(seed: u64, all: &[Event], percent: u64) -> (Vec<Numbered>, Vec
         }
     }
     (left, holes)
-}
-
-/// As blkparse prints them.
-fn as_text(events: &[Numbered]) -> String {
-    let line = |(number, event): &(u32, Event)| {
-        let (seconds, nanos) = (event.time.0 / 1_000_000_000, event.time.0 % 1_000_000_000);
-        let marks = if event.marks.has(Marks::WRITE) { "W" } else { "R" };
-        format!(
-            "  8,0    0 {number:8} {seconds:5}.{nanos:09} {:5}  {}   {marks} {} + {} [app]\n",
-            event.pid,
-            event.action.letter(),
-            event.sector,
-            event.sectors()
-        )
-    };
-    events.iter().map(line).collect()
 }
 
 fn as_records(events: &[Numbered]) -> Vec<u8> {

@@ -4,7 +4,7 @@ mod common;
 
 use std::collections::{BTreeMap, VecDeque};
 
-use common::{Random, read, write_run};
+use common::{Random, as_text, read, write_run};
 use headstack_trace::Io;
 use headstack_trace::OpenOptions;
 use headstack_trace::event::{Action, Event, Marks, PairingSummary, device_of};
@@ -204,6 +204,21 @@ fn loads() -> impl Iterator<Item = Load> {
     })
 }
 
+/// Loads with few places and many, on four processors.
+fn more_loads() -> impl Iterator<Item = Load> {
+    let kinds = [(0, 6000, 1), (0, 4500, 32), (3, 4500, 32), (1, 5000, 8), (0, 4900, 32)];
+    kinds.into_iter().map(|(hot, gap_us, depth)| Load {
+        seed: 70 + gap_us,
+        requests: 8000,
+        gap_us,
+        depth,
+        hot,
+        places: 20,
+        in_order: gap_us == 4900,
+        cpus: 4,
+    })
+}
+
 fn found(load: &Load, whole: &[Vec<Event>], truths: &Truths, numbers: bool, left: &[Vec<Event>]) -> Found {
     let folder = tempfile::tempdir().unwrap();
     write_run(folder.path(), left, numbers.then_some(whole));
@@ -285,18 +300,7 @@ fn bursts(files: &[Vec<Event>], seed: u64, every_ms: u64, of: Option<Action>) ->
 /// means up to 34 % off; with the numbers of the records, 2.5 times.
 #[test]
 fn bursts_of_lost_events_of_a_processor_make_up_no_response() {
-    let more = [(0, 6000, 1), (0, 4500, 32), (3, 4500, 32), (1, 5000, 8), (0, 4900, 32)];
-    let more = more.into_iter().map(|(hot, gap_us, depth)| Load {
-        seed: 70 + gap_us,
-        requests: 8000,
-        gap_us,
-        depth,
-        hot,
-        places: 20,
-        in_order: gap_us == 4900,
-        cpus: 4,
-    });
-    for load in loads().chain(more) {
+    for load in loads().chain(more_loads()) {
         let (files, truths) = load.run();
         let intact = found(&load, &files, &truths, true, &files);
         let kinds = [(1000, None), (4000, None), (4000, Some(Action::Issue))];
@@ -316,5 +320,67 @@ fn bursts_of_lost_events_of_a_processor_make_up_no_response() {
                 assert!(found.share > 0.7, "{what}: {}", found.share);
             }
         }
+    }
+}
+
+/// Text of events that are left after something happened to those of the last processor from six tenths of the time on.
+fn text_with_end(files: &[Vec<Event>], end: impl Fn(Event) -> Option<Event>) -> String {
+    let all = || files.iter().flatten();
+    let [first, last] = [all().map(|e| e.time.0).min(), all().map(|e| e.time.0).max()].map(Option::unwrap);
+    let from = Nanos(first + (last - first) / 10 * 6);
+    let mut events: Vec<Event> = all().copied().collect();
+    events.sort_by_key(|event| event.time);
+    let mut numbers = vec![0; files.len()];
+    let left = |event: Event| {
+        let is_of_end = usize::from(event.cpu) + 1 == files.len() && event.time >= from;
+        let number = &mut numbers[usize::from(event.cpu)];
+        *number += 1;
+        let number = *number;
+        let left = if is_of_end { end(event) } else { Some(event) };
+        left.map(|event| (number, event))
+    };
+    as_text(&events.into_iter().filter_map(left).collect::<Vec<_>>())
+}
+
+fn read_text(text: &str) -> (Vec<Io>, PairingSummary) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("trace.txt");
+    std::fs::write(&path, text).unwrap();
+    read(&path, &OpenOptions { tolerant: true, ..OpenOptions::default() })
+}
+
+/// Numbers tell of no events that are missing behind the last one: services came out up to 8.6 times too long, and the longest 904 times.
+#[test]
+fn text_without_the_end_of_a_processor_makes_up_no_response() {
+    for load in loads().chain(more_loads()) {
+        let (files, truths) = load.run();
+        for of in [None, Some(Action::Complete), Some(Action::Issue)] {
+            let is_left = |event: Event| of.filter(|of| *of != event.action).map(|_| event);
+            let (ios, summary) = read_text(&text_with_end(&files, is_left));
+            let found = compare(&ios, summary, &truths);
+            let what = format!("{load:?}, {of:?}");
+            let longest = found.longest.max(found.longest_service);
+            assert!(longest <= 1.0, "{what}: {} and {}", found.longest, found.longest_service);
+            assert!((found.service - 1.0).abs() <= 0.05, "{what}: services {}", found.service);
+            assert!((found.response - 1.0).abs() <= 0.05, "{what}: responses {}", found.response);
+            assert!(found.share >= 0.75, "{what}: {}", found.share);
+            let loss = found.summary.loss;
+            let is_told =
+                if of.is_none() { loss.short_cpus == [load.cpus as u32 - 1] } else { loss.is_certain() };
+            assert!(is_told, "{what}: {loss:?}");
+        }
+    }
+}
+
+/// Its events come from another, and nothing is lost.
+#[test]
+fn text_in_which_a_processor_has_nothing_more_to_tell_is_paired_as_any() {
+    for load in loads().chain(more_loads()) {
+        let (files, _) = load.run();
+        let elsewhere = |event| Some(Event { cpu: 77, ..event });
+        let [whole, idle] =
+            [text_with_end(&files, Some), text_with_end(&files, elsewhere)].map(|text| read_text(&text));
+        assert!(whole.0 == idle.0, "{load:?}");
+        assert_eq!(whole.1.counts, idle.1.counts, "{load:?}");
     }
 }

@@ -52,7 +52,10 @@ def lost_words(about: Mapping[str, Any]) -> list[str]:
     kinds = (
         ("missing_cpus", "no file of processor"),
         ("empty_cpus", "an empty file of processor"),
-        ("short_cpus", "perhaps the end of the file of processor"),
+        (
+            "short_cpus",
+            f"perhaps the end of {'the file' if about['format'] == 'blktrace' else 'the events'} of processor",
+        ),
     )
     lost = [f"{what} {', '.join(map(str, loss[key]))}" for key, what in kinds if loss[key]]
     if loss["lost_events"]:

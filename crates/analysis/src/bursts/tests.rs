@@ -1,4 +1,5 @@
 use super::*;
+use crate::counted::show;
 use crate::peers::Peers;
 use headstack_trace::Request;
 use headstack_units::Lba;
@@ -140,6 +141,7 @@ fn reads_beside_writes_without_end_are_let_go() {
 #[test]
 fn bursts_without_an_effect_are_not_named() {
     let named = (0..200).filter(|&seed| made(seed, 1.0).found).count();
+    show("bursts without an effect", named, None, 200);
     assert!(named <= 10, "{named} of 200");
 }
 
@@ -151,6 +153,7 @@ fn a_planted_effect_is_named_and_its_size_lies_in_the_interval() {
     let holds = |effect: &&Effect| effect.low.unwrap() <= 1.5 && 1.5 <= effect.high.unwrap();
     // 95 % of 200 are 190; three standard deviations of that many are 9.
     let held = effects.iter().filter(holds).count();
+    show("bursts, x 1.5", named, Some(held), 200);
     assert!(held >= 190, "{held} of 200");
 }
 

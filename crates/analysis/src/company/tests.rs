@@ -1,4 +1,5 @@
 use super::*;
+use crate::counted::show;
 use crate::depth::Outstanding;
 use crate::peers::Peers;
 use headstack_trace::Request;
@@ -94,6 +95,7 @@ fn what_does_nothing_is_not_named() {
         let runs: Vec<Vec<Effect>> = (0..RUNS).map(|seed| found(seed, nothing)).collect();
         for cause in ["slow-region", "process", "slow-process", "process-phases"] {
             let named = runs.iter().filter(|effects| of(effects, cause).next().is_some()).count();
+            show(&format!("{cause} of no effect, stream: {}", nothing.stream), named, None, runs.len());
             assert!(named <= 5, "{cause}: {named} of {RUNS}, {nothing:?}");
         }
         // What was asked is told all the same.
@@ -138,6 +140,7 @@ fn a_slow_region_is_named(kind: Planted) {
     let there = named.iter().filter(right).count();
     assert!(there >= 90, "{there} of {RUNS} in the right place");
     let held = named.iter().filter(right).filter(|e| e.low.unwrap() <= 3.0 && 3.0 <= e.high.unwrap()).count();
+    show(&format!("slow region, x 3, stream: {}", kind.stream), there, Some(held), runs.len());
     assert!(held >= 95, "{held} of {RUNS} hold 3");
     let beside = runs.iter().filter(|effects| of(effects, "process").next().is_some()).count();
     assert!(beside <= 5, "{beside} of {RUNS} name a process");
@@ -228,6 +231,12 @@ fn one_that_delays_others_is_named(kind: Planted) {
     assert!(right.len() >= 90, "{} of {RUNS}", right.len());
     let held = right.iter().filter(|e| e.low.unwrap() <= 2.0 && 2.0 <= e.high.unwrap()).count();
     let mean = right.iter().map(|e| e.times_as_long.unwrap()).sum::<f64>() / right.len() as f64;
+    show(
+        &format!("process, x 2, mean {mean:.3}, stream: {}", kind.stream),
+        right.len(),
+        Some(held),
+        runs.len(),
+    );
     assert!(held >= 95, "{held} of {RUNS} hold 2, mean {mean}");
     let regions = runs.iter().filter(|effects| of(effects, "slow-region").next().is_some()).count();
     assert!(regions <= 5, "{regions} of {RUNS} name a region");
@@ -280,6 +289,7 @@ fn one_that_delays_others_by_less_than_a_third_is_named() {
     let runs = (0..20).filter_map(|seed| names_it(&found(seed, Planted { beside: 1.3, ..NOTHING })));
     // One that works half a second of every two has too few reads beside it in 200 s to be found as often.
     let count = runs.count();
+    show("process, half a second of every two, x 1.3", count, None, 20);
     assert!(count >= 15, "half a second of every two: {count} of 20");
 }
 

@@ -307,6 +307,15 @@ impl BlktraceFile {
     /// Follows the running numbers; the kernel's own tracer writes zeros. Whether the record is to be read.
     #[inline]
     fn is_new(&mut self, header: &Header) -> bool {
+        let sequence = self.sequences.get_mut(header.cpu as usize);
+        sequence.is_some_and(|sequence| sequence.goes_on(header.sequence, Nanos(header.time)))
+            || self.is_new_after_all(header)
+    }
+
+    /// The same of a record that is not the next of its processor.
+    #[cold]
+    #[inline(never)]
+    fn is_new_after_all(&mut self, header: &Header) -> bool {
         let cpu = header.cpu as u16 as usize;
         if header.sequence == 0 || header.cpu > 0xffff {
             return true;

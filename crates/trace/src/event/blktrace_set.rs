@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use headstack_units::Nanos;
 
 use super::blktrace::{BlktraceFile, end_of};
+use super::ends::{GAPS, SHORT};
 use super::{Event, EventSource, Loss};
 use crate::input::{Cut, Input};
 use crate::text::BATCH;
@@ -63,12 +64,6 @@ pub(crate) struct BlktraceSet {
     short: Vec<u32>,
     unreadable: Notes,
 }
-
-/// A file that ends so long before the others has perhaps lost its end,
-const SHORT: Nanos = Nanos(1_000_000_000);
-
-/// if that is so many times as long as its processor last had nothing to tell.
-const GAPS: u64 = 8;
 
 struct Stream {
     file: BlktraceFile,

@@ -7,6 +7,7 @@ pub mod blktrace;
 pub mod blktrace_set;
 pub mod btt;
 mod durations;
+mod ends;
 mod mispairs;
 mod numbers;
 pub mod pairing;
@@ -180,7 +181,7 @@ pub struct Loss {
     pub missing_cpus: Vec<u32>,
     /// Processors whose file is empty: they were idle, or their events are gone.
     pub empty_cpus: Vec<u32>,
-    /// Processors whose file ends well before the others.
+    /// Processors whose file ends well before the others, or that tell nothing at the end of a text in which events are missing.
     pub short_cpus: Vec<u32>,
     /// Events missing by the running numbers of the records, or by what the tracer said.
     pub lost_events: u64,

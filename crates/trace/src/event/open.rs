@@ -5,6 +5,7 @@ use std::path::Path;
 
 use super::blktrace::{self, BlktraceFile};
 use super::blktrace_set::{BlktraceSet, files_of};
+use super::ends::{self, Ends};
 use super::lines::{TextEvents, finds_events};
 use super::pairing::{Pairing, PairingRule, Survey};
 use super::{Event, EventIos, EventSource, Loss, PairingSummary, blkparse, blkparse_format, ftrace, lttng};
@@ -83,6 +84,8 @@ pub struct EventReader {
     failure: Option<TraceError>,
     format: &'static str,
     cut: Cut,
+    /// Processors of text that tell nothing at its end, where events are missing.
+    short: Vec<u32>,
 }
 
 impl EventReader {
@@ -93,7 +96,15 @@ impl EventReader {
         if !filter.devices.is_empty() || filter.from.is_some() || filter.to.is_some() {
             source = Box::new(ChosenEvents { source, chosen: Chosen::new(filter, None) });
         }
-        Self { source, survey: None, ahead: VecDeque::new(), failure: None, format, cut: Cut::default() }
+        Self {
+            source,
+            survey: None,
+            ahead: VecDeque::new(),
+            failure: None,
+            format,
+            cut: Cut::default(),
+            short: Vec::new(),
+        }
     }
 
     /// Reads the beginning ahead, for what it tells of losses.
@@ -152,7 +163,9 @@ impl EventSource for EventReader {
     }
 
     fn loss(&self) -> Loss {
-        self.source.loss()
+        let mut loss = self.source.loss();
+        loss.short_cpus.extend(&self.short);
+        loss
     }
 
     fn take_survey(&mut self) -> Option<Survey> {
@@ -206,15 +219,17 @@ fn events_of_set(path: &Path, options: &OpenOptions) -> Result<EventReader, Trac
     if options.pairing == PairingRule::Btt || !set.loss().is_suspected() {
         return Ok(reader(set).survey_beginning(options.pairing));
     }
-    let survey = Some(survey(reader(open_set(path, options)?)));
+    let survey = Some(survey(reader(open_set(path, options)?), true));
     Ok(EventReader { survey, ..reader(set) })
 }
 
-/// Reads events as far as they go, for what they tell of losses.
-fn survey(mut events: EventReader) -> Survey {
+/// Reads events as far as they go, for what they tell of losses, of which it is known that there are some, or not.
+fn survey(mut events: EventReader, are_missing: bool) -> Survey {
     let (mut batch, mut ios) = (Vec::new(), Vec::new());
     let mut pairing = Pairing::new(PairingRule::Strict);
-    pairing.events_are_missing();
+    if are_missing {
+        pairing.events_are_missing();
+    }
     while events.next_events(&mut batch).is_ok() && !batch.is_empty() {
         pair(&mut pairing, &batch, &mut ios);
     }
@@ -230,9 +245,43 @@ fn pair(pairing: &mut Pairing, batch: &[Event], ios: &mut Vec<Io>) {
     ios.clear();
 }
 
+/// The events of a file; text of which a processor's may be missing at the end is read twice.
 fn events(input: Input, format: &Format, options: &OpenOptions) -> Result<EventReader, TraceError> {
+    let reader = |source| EventReader::new(source, format.name, options);
+    let may_end_early = format.name != BLKTRACE.name && input.is_plain_file();
+    let path = input.path().clone();
+    let opened = reader(source_of(input, format, options)?).survey_beginning(options.pairing);
+    if options.pairing == PairingRule::Btt || !may_end_early {
+        return Ok(opened);
+    }
+    let again = |input| source_of(input, format, options).ok().map(reader);
+    let mut beginning = Ends::default();
+    for event in opened.ahead.iter().flatten() {
+        beginning.push(event);
+    }
+    let short = ends::short_cpus(&path, &beginning, again);
+    if short.is_empty() {
+        return Ok(opened);
+    }
+    let whole = || Input::open_packed(&path, options.tolerant).ok().and_then(again);
+    // One that had nothing to tell leaves no sign of a loss. (Where losses are looked for, requests that overlap are taken for some.)
+    let is_lossy = |events| survey(events, false).of_short().is_some();
+    let survey =
+        if whole().is_some_and(is_lossy) { whole().map(|events| survey(events, true)) } else { None };
+    Ok(match survey.and_then(Survey::of_short) {
+        Some(survey) => EventReader { survey: Some(survey), short, ..opened },
+        None => opened,
+    })
+}
+
+/// What reads the events of a file.
+fn source_of(
+    input: Input,
+    format: &Format,
+    options: &OpenOptions,
+) -> Result<Box<dyn EventSource>, TraceError> {
     let tolerant = options.tolerant;
-    let source: Box<dyn EventSource> = match format.name {
+    Ok(match format.name {
         name if name == BLKTRACE.name => Box::new(BlktraceFile::new(input, tolerant)?),
         name if name == FTRACE.name => {
             refuse_cycles(&input)?;
@@ -249,8 +298,7 @@ fn events(input: Input, format: &Format, options: &OpenOptions) -> Result<EventR
                 "traces of events: blktrace, blkparse, ftrace, lttng".into(),
             ));
         }
-    };
-    Ok(EventReader::new(source, format.name, options).survey_beginning(options.pairing))
+    })
 }
 
 /// Any trace as a stream of I/Os, with all it knows of them.

@@ -34,17 +34,21 @@ pub(super) struct Sequence {
 }
 
 impl Sequence {
-    /// Takes the next record's number, which is not 0, and its time.
+    /// Takes the next record if it is as nearly all are: the number behind the highest, and no earlier time.
     #[inline]
-    pub(super) fn follow(&mut self, number: u32, time: Nanos) -> Verdict {
-        if number.wrapping_sub(self.highest) == 1 && time >= self.time && !self.set_back {
+    pub(super) fn goes_on(&mut self, number: u32, time: Nanos) -> bool {
+        let is_next = number.wrapping_sub(self.highest) == 1 && time >= self.time && !self.set_back;
+        if is_next {
             (self.highest, self.time) = (number, time);
-            return Verdict::New;
         }
-        self.follow_slowly(number, time)
+        is_next
     }
 
-    #[cold]
+    /// Takes the next record's number, which is not 0, and its time.
+    pub(super) fn follow(&mut self, number: u32, time: Nanos) -> Verdict {
+        if self.goes_on(number, time) { Verdict::New } else { self.follow_slowly(number, time) }
+    }
+
     fn follow_slowly(&mut self, number: u32, time: Nanos) -> Verdict {
         let step = number.wrapping_sub(self.highest);
         let is_first = self.highest == 0;

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use headstack_trace::event::blktrace::{Layout, push_record};
-use headstack_trace::event::{Event, PairingSummary, open_ios};
+use headstack_trace::event::{Event, PairingSummary, device_numbers, open_ios};
 use headstack_trace::{Io, IoSource, OpenOptions};
 
 /// All I/Os of a trace, and what pairing came to.
@@ -44,4 +44,22 @@ pub(crate) fn write_run(folder: &Path, files: &[Vec<Event>], whole: Option<&[Vec
         }
         std::fs::write(folder.join(format!("sdb.blktrace.{cpu}")), bytes).unwrap();
     }
+}
+
+/// As blkparse prints events of data, each with its number.
+pub(crate) fn as_text(events: &[(u32, Event)]) -> String {
+    let line = |(number, event): &(u32, Event)| {
+        let (seconds, nanos) = (event.time.0 / 1_000_000_000, event.time.0 % 1_000_000_000);
+        let (major, minor) = device_numbers(event.device);
+        format!(
+            "{major:3},{minor:<3} {:2} {number:8} {seconds:5}.{nanos:09} {:5} {:>2} {:>3} {} + {} [app]\n",
+            event.cpu,
+            event.pid,
+            event.action.letter(),
+            event.marks.letters(),
+            event.sector,
+            event.sectors()
+        )
+    };
+    events.iter().map(line).collect()
 }

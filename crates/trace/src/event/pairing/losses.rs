@@ -115,3 +115,12 @@ pub struct Survey {
     pub(super) queued_before: Nanos,
     pub(super) losses: Losses,
 }
+
+impl Survey {
+    /// Of a trace of which a processor has perhaps lost its end, if losses matter: there completions without a dispatch, too, are
+    /// a sign of them.
+    pub(crate) fn of_short(mut self) -> Option<Self> {
+        self.lossy |= self.losses.services.begins_are_missing();
+        self.lossy.then_some(self)
+    }
+}

@@ -1,0 +1,102 @@
+//! Whether a processor stopped telling long before a text of events ends: its last lines are looked at before the first are given out.
+//!
+//! Running numbers tell of events that are missing between others, and of none behind the last one. In text there is no file for
+//! each processor that would be seen to end early.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use headstack_units::Nanos;
+
+use super::{Event, EventSource};
+use crate::input::Input;
+
+/// A processor that tells nothing for so long before the end has perhaps lost events,
+pub(super) const SHORT: Nanos = Nanos(1_000_000_000);
+
+/// if that is so many times as long as its processor ever had nothing to tell before.
+pub(super) const GAPS: u64 = 8;
+
+/// One that told of fewer is not missed.
+const KNOWN: u64 = 64;
+
+/// So many bytes of the end are looked at first, and at most.
+const FIRST_BYTES: u64 = 1 << 16;
+const MOST_BYTES: u64 = 1 << 22;
+
+#[derive(Clone, Copy, Debug)]
+struct Told {
+    count: u64,
+    first: Nanos,
+    last: Nanos,
+    longest_gap: Nanos,
+}
+
+/// When each processor told something, in a part of a trace.
+#[derive(Debug, Default)]
+pub(super) struct Ends {
+    span: Option<(Nanos, Nanos)>,
+    cpus: BTreeMap<u16, Told>,
+}
+
+impl Ends {
+    pub(super) fn push(&mut self, event: &Event) {
+        let now = event.time;
+        let (first, last) = self.span.unwrap_or((now, now));
+        self.span = Some((first.min(now), last.max(now)));
+        let new = Told { count: 0, first: now, last: now, longest_gap: Nanos::ZERO };
+        let told = self.cpus.entry(event.cpu).or_insert(new);
+        told.count += 1;
+        told.longest_gap = told.longest_gap.max(now.saturating_sub(told.last));
+        told.last = told.last.max(now);
+    }
+
+    /// How long one of which this was told at the beginning tells nothing at the end, of which this part is, and how long it told
+    /// nothing before.
+    fn silence(&self, cpu: u16, beginning: &Told) -> (Nanos, Nanos) {
+        let (from, end) = self.span.unwrap_or_default();
+        let Some(told) = self.cpus.get(&cpu) else {
+            return (end.saturating_sub(from), beginning.longest_gap);
+        };
+        let gap = told.longest_gap.max(told.first.saturating_sub(from)).max(beginning.longest_gap);
+        (end.saturating_sub(told.last), gap)
+    }
+
+    /// Those of the beginning that have perhaps lost what they told at the end.
+    fn short(&self, beginning: &Self) -> Vec<u32> {
+        let is_short = |(cpu, told): &(&u16, &Told)| {
+            let (silent, gap) = self.silence(**cpu, told);
+            told.count >= KNOWN && silent > SHORT.max(Nanos(gap.0.saturating_mul(GAPS)))
+        };
+        beginning.cpus.iter().filter(is_short).map(|(cpu, _)| u32::from(*cpu)).collect()
+    }
+
+    /// Whether all of the beginning tell something here.
+    fn has_all(&self, beginning: &Self) -> bool {
+        beginning.cpus.keys().all(|cpu| self.cpus.contains_key(cpu))
+    }
+}
+
+/// Processors of the text at `path`, which begins like this, that have perhaps lost their end; `open` reads some of its lines.
+pub(super) fn short_cpus<S: EventSource>(
+    path: &Path,
+    beginning: &Ends,
+    open: impl Fn(Input) -> Option<S>,
+) -> Vec<u32> {
+    let mut bytes = FIRST_BYTES;
+    loop {
+        let Some((input, whole)) = Input::end_of(path, bytes) else { return Vec::new() };
+        let Some(mut source) = open(input) else { return Vec::new() };
+        let (mut end, mut batch) = (Ends::default(), Vec::new());
+        while source.next_events(&mut batch).is_ok() && !batch.is_empty() {
+            for event in &batch {
+                end.push(event);
+            }
+        }
+        let short = end.short(beginning);
+        if !short.is_empty() || whole || bytes >= MOST_BYTES || end.has_all(beginning) {
+            return short;
+        }
+        bytes *= 8;
+    }
+}
