@@ -69,9 +69,9 @@ def test_trace_options_out_of_range(options: tuple[str, str], argument: str, asc
 @pytest.mark.parametrize(
     ("words", "said", "allowed"),
     [
-        (("--set", "rotation_rpm=1e400"), "`rotation_rpm`: `1e400` is not between", "60 and 1000000"),
+        (("--set", "rotation_rpm=1e400"), "`rotation_rpm`: `1e400` is not between", "60 and 1,000,000"),
         (("--set", "layout.heads=-1e400"), "`layout.heads`: `-1e400`", "whole number"),
-        (("--inter-arrival-ms", "1e400"), "--inter-arrival-ms cannot be `1e400`", "0 to 3155760000000"),
+        (("--inter-arrival-ms", "1e400"), "--inter-arrival-ms cannot be `1e400`", "0 to 3,155,760,000,000"),
         (("--time-scale", "inf"), "--time-scale cannot be `inf`", "a number, "),
     ],
 )
@@ -145,7 +145,7 @@ def test_a_transfer_of_gibibytes_is_refused_and_a_discard_is_not(tmp_path: Path)
         run = ("simulate", "nearline-18tb", "--trace", trace, *columns)
         if is_refused:
             message = " ".join(refused(*run).split())
-            assert "transfers 4294967295 sectors, and a request transfers at most 16777216" in message
+            assert "transfers 4,294,967,295 sectors, and a request transfers at most 16,777,216" in message
         else:
             headstack(*run)
 
