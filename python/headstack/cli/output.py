@@ -149,7 +149,10 @@ def _in_our_words(problem: CycloptsError, arguments: list[str]) -> str:
         return message
     verb, option = absent.groups()
     if option in arguments:
-        return f"{option} needs a value"
+        after = "".join(arguments[arguments.index(option) + 1 :][:1])
+        if re.match(r"-\.?\d", after):
+            return f"{option} cannot be `{after}`: it is less than 0"
+        return f"{option} needs a value" + (f", and `{after}` is an option" if after.startswith("-") else "")
     argument = getattr(problem, "argument", None)
     is_positional = getattr(argument, "index", None) is not None
     return f"{verb} needs {option.removeprefix('--').upper() if is_positional else option}"

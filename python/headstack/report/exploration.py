@@ -81,7 +81,11 @@ def _candidates(found: Exploration) -> Section:
     told = [cells.column([point.estimate(metric) for point in comparison.points]) for metric in metrics]
     hours = cells.figures([found.rebuild_hours.get(point.point.number) for point in comparison.points])
     rows = [
-        [*map(str, point.values.values()), *costs, _verdict(point.point.number in holding, point.point.number in behind)]
+        [
+            *map(str, point.values.values()),
+            *costs,
+            _verdict(point.point.number in holding, point.point.number in behind),
+        ]
         for point, *costs in zip(comparison.points, *told, hours, strict=True)
     ]
     text = (
