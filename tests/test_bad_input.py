@@ -66,7 +66,7 @@ def test_unsorted_arrivals(tmp_path: Path) -> None:
 def test_requests_past_the_end(tmp_path: Path) -> None:
     bad = trace(tmp_path, "10.0 0 0 8 1", "20.0 0 2647079 8 1")
     message = refused("simulate", "hp-97560", "--trace", bad)
-    assert "2647080 sectors" in message
+    assert "2,647,080 sectors" in message
     assert "--fit-lba wrap" in message
     assert headstack("simulate", "hp-97560", "--trace", bad, "--fit-lba", "wrap", "--json").json()["requests"] == 2
 
@@ -190,13 +190,13 @@ def test_names_that_are_nearly_right_are_suggested() -> None:
         (("simulate", "hp-97560", "--nonsense"), "--nonsense"),
         (("explain", "hp-97560"), "--lba"),
         (("explain", "hp-97560", "--lba", "5", "--id", "3"), "--id"),
-        (("explain", "hp-97560", "--lba", "99999999"), "99999999"),
+        (("explain", "hp-97560", "--lba", "99999999"), "99,999,999"),
         (("dirves",), "dirves"),
         (("simulate", "hp-97560", "--workload", "unix-like", "--scheduler", "stpf"), "did you mean `sptf`"),
         (("simulate", "", "--workload", "unix-like"), "an argument is empty"),
-        (("simulate", "hp-97560", "--workload", ""), "no workload called ``"),
-        (("simulate", "hp-97560", "--workload", "unix-like", "--scheduler", ""), "no host scheduler called ``"),
-        (("cost", "--design", ""), "no design called ``"),
+        (("simulate", "hp-97560", "--workload", ""), "--workload is empty"),
+        (("simulate", "hp-97560", "--workload", "unix-like", "--scheduler", ""), "--scheduler is empty"),
+        (("cost", "--design", ""), "--design is empty"),
         (("simulate", "hp-97560", "--workload", "unix-like", "--requests", "9" * 25), "--requests cannot be"),
         (("trace", "info", __file__, "--format", "disksim-asci"), "did you mean `disksim-ascii`"),
     ],
