@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from cyclopts import App
 
 
+UNIX_LIKE = ("simulate", "hp-97560", "--workload", "unix-like")
+
+
 def trace(tmp_path: Path, *lines: str) -> Path:
     path = tmp_path / "bad.trace"
     path.write_text("\n".join(lines) + "\n")
@@ -63,7 +66,7 @@ def test_unsorted_arrivals(tmp_path: Path) -> None:
 def test_requests_past_the_end(tmp_path: Path) -> None:
     bad = trace(tmp_path, "10.0 0 0 8 1", "20.0 0 2647079 8 1")
     message = refused("simulate", "hp-97560", "--trace", bad)
-    assert "2647080 sectors" in message
+    assert "2,647,080 sectors" in message
     assert "--fit-lba wrap" in message
     assert headstack("simulate", "hp-97560", "--trace", bad, "--fit-lba", "wrap", "--json").json()["requests"] == 2
 
@@ -187,13 +190,13 @@ def test_names_that_are_nearly_right_are_suggested() -> None:
         (("simulate", "hp-97560", "--nonsense"), "--nonsense"),
         (("explain", "hp-97560"), "--lba"),
         (("explain", "hp-97560", "--lba", "5", "--id", "3"), "--id"),
-        (("explain", "hp-97560", "--lba", "99999999"), "99999999"),
+        (("explain", "hp-97560", "--lba", "99999999"), "99,999,999"),
         (("dirves",), "dirves"),
         (("simulate", "hp-97560", "--workload", "unix-like", "--scheduler", "stpf"), "did you mean `sptf`"),
-        (("simulate", "", "--workload", "unix-like"), "no drive or system called ``"),
-        (("simulate", "hp-97560", "--workload", ""), "no workload called ``"),
-        (("simulate", "hp-97560", "--workload", "unix-like", "--scheduler", ""), "no host scheduler called ``"),
-        (("cost", "--design", ""), "no design called ``"),
+        (("simulate", "", "--workload", "unix-like"), "an argument is empty"),
+        (("simulate", "hp-97560", "--workload", ""), "--workload is empty"),
+        (("simulate", "hp-97560", "--workload", "unix-like", "--scheduler", ""), "--scheduler is empty"),
+        (("cost", "--design", ""), "--design is empty"),
         (("simulate", "hp-97560", "--workload", "unix-like", "--requests", "9" * 25), "--requests cannot be"),
         (("trace", "info", __file__, "--format", "disksim-asci"), "did you mean `disksim-ascii`"),
     ],
@@ -425,3 +428,46 @@ def test_one_kind_beside_another_is_told_to_be_replaced_as_a_whole() -> None:
         Workload("unix-like", overrides={"stream.0.inter_arrival.exponential_ms": 4})
     assert "there is one of another kind already, and only one can be" in str(problem.value)
     assert problem.value.hint == "replace the whole: stream.0.inter_arrival={ exponential_ms = … }"
+
+
+@pytest.mark.parametrize(
+    ("words", "said", "allowed"),
+    [
+        (("simulate", "hp-97560", "--trace", ""), "--trace is empty", "give a value, or leave it out"),
+        (("simulate", "hp-97560", "--trace="), "--trace is empty", "give a value, or leave it out"),
+        (("drives", "show", ""), "an argument is empty", "give a value"),
+        ((*UNIX_LIKE, "--set", "x="), "--set `x=` has no value after the `=`", "name=value: `--set x=VALUE`"),
+        ((*UNIX_LIKE, "--set", "=5"), "--set `=5` has no name before the `=`", "name=value"),
+        ((*UNIX_LIKE, "--set", "x"), "--set `x` has no `=`", "name=value"),
+        ((*UNIX_LIKE, "--set", "rotation_rpm=nan"), "`rotation_rpm`: NaN", "a number from 60 to 1,000,000"),
+        ((*UNIX_LIKE, "--out", "{folder}"), "it is a directory", "name a file in it: `{folder}/NAME`"),
+        (("measure", "sim:hp-97560", "stream", "--repeats", "0"), "--repeats 0 leaves nothing to do", "at least 1"),
+        (("measure", "sim:hp-97560", "stream", "--within", "-1s"), "--within cannot be `-1s`", "--help"),
+        (
+            ("measure", "sim:hp-97560", "stream", "--file-mb", "8,1e30"),
+            "--file-mb: `1e30`",
+            "0.001 to 1,000,000,000 MB",
+        ),
+    ],
+)
+def test_what_is_empty_or_out_of_range_is_named_with_what_is_allowed(
+    words: tuple[str, ...], said: str, allowed: str, tmp_path: Path
+) -> None:
+    """An empty path was taken for the folder we are in, and `--repeats 0` for an argument of `plan`."""
+    message = refused(*(word.format(folder=tmp_path) for word in words))
+    assert said in message
+    assert allowed.format(folder=tmp_path) in message
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_pipe_by_name_is_said_to_wait_for_a_reader(tmp_path: Path) -> None:
+    """A pipe that nobody read made a run wait without a word."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    page = tmp_path / "page.html"
+    with page.open("wb") as copy, subprocess.Popen(["cat", str(pipe)], stdout=copy) as reader:
+        done = headstack(*UNIX_LIKE, "--requests", "20", "--report", pipe)
+        assert reader.wait(timeout=60) == 0
+    assert page.read_bytes().startswith(b"<!")
+    assert done.code == 0
+    assert f"`{pipe}` is a pipe: it is written once somebody reads it" in done.err

@@ -13,7 +13,7 @@ import pytest
 import headstack
 from conftest import data_file, refused
 from conftest import headstack as run
-from headstack.calibration.table import span
+from headstack.calibration.table import changed_rows, span, values, verdict
 from headstack.cli import interrupted
 from headstack.cli.calibrate import _kept
 from headstack.report.calibration import calibration_page
@@ -348,3 +348,17 @@ def test_the_ends_of_an_interval_have_the_same_decimals() -> None:
     assert span(2.0, 2.5) == "2.0 to 2.5"
     assert span(32, 64) == "32 to 64"
     assert span(1e-7, 0.5) == "1e-07 to 0.5"
+
+
+def test_what_a_value_gains_alone_does_not_contradict_its_verdict() -> None:
+    """A gain of 100 % stood beside "not clear" without a word on why, and rounding was listed as a change."""
+    base = {"name": "a", "path": "a", "wrong": False, "ci95": [0.0, 2.2], "ci95_others_held": [1.1, 1.3]}
+    traded = {**base, "before": 2.0, "after": 1.2}
+    assert verdict(traded) == "not clear: others make up for it"
+    assert verdict({**traded, "wrong": True}) == "yes"
+    assert verdict({**traded, "ci95_others_held": [1.1, 2.1]}) == "not clear"
+    rounded = {**base, "before": 0.1 + 0.2, "after": 0.3}
+    small = {**base, "before": 10.0, "after": 10.0000123}
+    same = [{**base, "before": before, "after": after} for before, after in ((0.0, -0.0), (5, 5.0), (True, True))]
+    assert changed_rows([rounded, *same, small, traded]) == [small, traded]
+    assert values(small) == ("10", "10.0000123")

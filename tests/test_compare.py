@@ -457,7 +457,7 @@ def test_what_rounding_left_is_no_change() -> None:
         "4,002",
         "rpm",
         "0",
-        "0",
+        "0.00",
     )
     assert cells("head switch", Metric(1.6, 1.60046, "ms", None))[1:6] == ("1.600", "1.600", "ms", "+0.0005", "+0.03")
     assert cells("bus", Metric(10.0, 3.45, "MB/s", None))[1:3] == ("10.000", "3.450")

@@ -409,3 +409,27 @@ def test_one_way_to_print_at_a_time() -> None:
     done = headstack("drives", "list", "--json", "--csv")
     assert done.code == 2
     assert "--json and --csv" in done.err
+
+
+@pytest.mark.parametrize("width", range(20, 121))
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("The cheapest of them is hp-97560, raid-5 of 4 drives: p99 42.1 ms, 31.4 W, 360 USD, rebuilt in 2.1 h.",
+         ["4 drives", "42.1 ms", "31.4 W", "360 USD", "2.1 h"]),
+        ("the head passes 39 sectors, which is 1,234.5 µs, and 2 revolutions", ["39 sectors", "1,234.5 µs", "2 revolutions"]),
+        ("sizes 86 x 1 KiB, 107 ± 32 ms, 3 × 4 KiB, −0.8 %", ["86 x 1 KiB", "107 ± 32 ms", "3 × 4 KiB", "−0.8 %"]),
+    ],
+)  # fmt: skip
+def test_a_number_stays_with_its_unit(text: str, kept: list[str], width: int) -> None:
+    """At 80 columns a line ended with 360, and the next one began with USD."""
+    for encoding in ("utf-8", "ascii"):
+        lines = layout.wrapped(text, layout.Screen(width, encoding))
+        assert not too_long(lines, width)
+        assert " ".join(lines) == layout.writable(text, encoding)
+        for words in kept:
+            assert any(layout.writable(words, encoding) in line for line in lines), (words, lines)
+
+
+def test_a_year_goes_with_no_word_behind_it() -> None:
+    assert layout.wrapped("of 2024 and 2025 or", layout.Screen(8)) == ["of 2024", "and 2025", "or"]

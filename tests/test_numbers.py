@@ -12,6 +12,7 @@ import pytest
 
 import headstack as api
 from conftest import ROOT, headstack, refused
+from headstack.shown import grouped
 
 RUN = ("simulate", "hp-97560", "--workload", "unix-like", "--requests", "20")
 HUGE = str(2**70)
@@ -69,9 +70,9 @@ def test_trace_options_out_of_range(options: tuple[str, str], argument: str, asc
 @pytest.mark.parametrize(
     ("words", "said", "allowed"),
     [
-        (("--set", "rotation_rpm=1e400"), "`rotation_rpm`: `1e400` is not between", "60 and 1000000"),
+        (("--set", "rotation_rpm=1e400"), "`rotation_rpm`: `1e400` is not between", "60 and 1,000,000"),
         (("--set", "layout.heads=-1e400"), "`layout.heads`: `-1e400`", "whole number"),
-        (("--inter-arrival-ms", "1e400"), "--inter-arrival-ms cannot be `1e400`", "0 to 3155760000000"),
+        (("--inter-arrival-ms", "1e400"), "--inter-arrival-ms cannot be `1e400`", "0 to 3,155,760,000,000"),
         (("--time-scale", "inf"), "--time-scale cannot be `inf`", "a number, "),
     ],
 )
@@ -145,7 +146,7 @@ def test_a_transfer_of_gibibytes_is_refused_and_a_discard_is_not(tmp_path: Path)
         run = ("simulate", "nearline-18tb", "--trace", trace, *columns)
         if is_refused:
             message = " ".join(refused(*run).split())
-            assert "transfers 4294967295 sectors, and a request transfers at most 16777216" in message
+            assert "transfers 4,294,967,295 sectors, and a request transfers at most 16,777,216" in message
         else:
             headstack(*run)
 
@@ -204,3 +205,21 @@ def test_what_goes_to_workers_can_be_pickled(ascii_trace: Path) -> None:
 def test_a_partial_measurement_says_so() -> None:
     whole = headstack("measure", "mock:", "skippy", "--json")
     assert whole.json()["partial"] is False
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("1 is not between 60 and 1000000", "1 is not between 60 and 1,000,000"),
+        ("8 sectors from 9223372036854775808 on, but it has 2647080.", "8 sectors from 9,223,372,036,854,775,808 on, but it has 2,647,080."),
+        ("from -5000 to (12345)", "from -5,000 to (12,345)"),
+        ("0 to 3155760000000: too long", "0 to 3,155,760,000,000: too long"),
+        # What is to be typed, names, paths, places and dates stay as they are.
+        *[(text, text) for text in (
+            "`--lba 100000` of `x 20000`", "hp-97560 at /tmp/12345/x.csv:20001: odd", "2026-11-27 10:00", "give --requests 10000",
+            "drives = 10000", '"file 12345"', "1000.5 or 1234.75", "12345.csv is none", "0x12345", "1e12345",
+        )],
+    ],
+)  # fmt: skip
+def test_large_numbers_of_a_message_have_their_thousands_apart(text: str, shown: str) -> None:
+    assert grouped(text) == shown

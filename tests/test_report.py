@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import headstack
 from conftest import data_file
 from headstack.errors import InputError
 from headstack.files import write_whole
+from headstack.report import probes
 
 LIGHT = """
 requests = 4000
@@ -96,3 +98,19 @@ def test_a_page_that_cannot_be_written_leaves_nothing(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot create"):
         write_whole(tmp_path / "taken", "x")
     assert [path.name for path in tmp_path.iterdir()] == ["taken"]
+
+
+def test_words_beside_the_drop_of_a_backward_sawtooth_lie_on_no_dots() -> None:
+    """`a revolution: 14.993 ms` was written over the dots of the same track."""
+    found = headstack.measure.run("sim:hp-97560", ["skippy"]).found
+    [backwards] = [each for each in found["skippy"] if each["probe"] == "skippy-backwards"]
+    base = [point for point, kind in zip(backwards["points"], backwards["kinds"], strict=True) if kind == "base"]
+    (before, high), (behind, low) = next(
+        pair for pair in itertools.pairwise(base[1:]) if abs(pair[0][1] - pair[1][1]) > backwards["rotation_ms"] / 2
+    )
+    middle = (before + behind) / 2
+    height = probes._clear_ms(backwards, middle, (low, high), is_left=True)
+    beside = [ms for step, ms in backwards["points"] if 0.7 * middle <= step <= middle]
+    assert beside
+    assert min(abs(ms - height) for ms in beside) > 1.0
+    assert min(low, high) < height < max(low, high)

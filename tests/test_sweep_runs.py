@@ -23,7 +23,7 @@ from conftest import headstack as run_cli
 from headstack.counted import kept_runs
 from headstack.errors import InputError
 from headstack.sweeping import definition, folder, repeats
-from headstack.sweeping.cells import cell, figure
+from headstack.sweeping.cells import cell, column, figure, figures
 from headstack.sweeping.executors.local import LocalExecutor
 from headstack.sweeping.repeats import Estimate
 from sweeps import BASE, GAP, RPM, written
@@ -322,3 +322,15 @@ def test_a_mean_has_the_decimals_of_its_interval() -> None:
     assert [figure(value) for value in (17.1, 16.86, 8.36, 300.0, 0.0, 1234.5, 999.96, 2e-7)] == [
         "17.10", "16.86", "8.360", "300", "0", "1,234", "1000.0", "2e-07",
     ]  # fmt: skip
+
+
+def test_a_column_has_one_precision() -> None:
+    """One column had 107 ± 32, 29.8 ± 1.7 and 12.010 ± 0.091; another 17.10, 131.7 and 1,234."""
+    estimates = [Estimate(107.1, 32.4), None, Estimate(29.774, 1.7), Estimate(12.01, 0.0914)]
+    assert list(map(str, column(estimates))) == ["107.100 ± 32.400", "–", "29.774 ± 1.700", "12.010 ± 0.091"]
+    assert [part.exact for part in column(estimates)[0].parts] == [107.1, 32.4]
+    assert figures([17.1, 131.7, 1234.5, None]) == ["17.10", "131.70", "1,234.50", "–"]
+    assert figures([300.0, 420.0]) == ["300", "420"]
+    # Six digits of the largest are enough; what would be nothing then is written out.
+    assert figures([123456.7, 0.25, 0.0, math.inf]) == ["123,457", "0.2500", "0", "inf"]
+    assert column([]) == figures([]) == []

@@ -98,10 +98,10 @@ class Form:
         worst = self.worst
         if abs(worst.percent) <= CLOSE_PERCENT:
             return f"{self.name} is within {abs(worst.percent):.0f} % of the drive at all sizes and depths."
-        where = f"{worst.size_kib} KiB {worst.op}s at queue depth {worst.depth}"
+        where = f"{worst.size_kib:,} KiB {worst.op}s at queue depth {worst.depth}"
         return (
             f"{self.name} promises {_figure(worst.predicted_iops)} IOPS for {where}, where the drive does {_figure(worst.iops)} "
-            f"({worst.percent:+.0f} %){': ' if (cause := self._cause(worst)) else ''}{cause}."
+            f"({worst.percent:+,.0f} %){': ' if (cause := self._cause(worst)) else ''}{cause}."
         )
 
     def _cause(self, worst: Error) -> str:

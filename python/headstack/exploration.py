@@ -334,9 +334,25 @@ def _systems(table: Mapping[str, Any], file: Path) -> Iterator[tuple[str, str]]:
         rest = {key: value for key, value in array.items() if key != "drives"}
         for name in table["drives"]:
             volume = {**rest, "drives": [_drive(name, file)] * count}
-            words = [str(rest.get("level", "")), *(f"{key} {value}" for key, value in rest.items() if key != "level")]
+            words = [
+                str(rest.get("level", "")),
+                *(_in_words(key, value) for key, value in rest.items() if key != "level"),
+            ]
             label = ", ".join(filter(None, [name if count == 1 else f"{count} × {name}", *words]))
             yield label, f"[volume]\ndata = {reading.toml_text(volume)}\n"
+
+
+_UNITS = {"_mb_per_s": "MB/s", "_kib": "KiB", "_mib": "MiB", "_ms": "ms", "_s": "s", "_percent": "%"}
+
+
+def _in_words(key: str, value: Any) -> str:
+    """A value of an array as people say it: `stripe_unit_kib = 64` is a stripe unit of 64 KiB."""
+    ending = next((ending for ending in _UNITS if key.endswith(ending)), "")
+    name = key.removesuffix(ending).replace("_", " ")
+    if isinstance(value, bool):
+        return name if value else f"no {name}"
+    amount = f"{value:,}" if isinstance(value, (int, float)) else str(value)
+    return f"{name} {amount}{' ' if ending else ''}{_UNITS.get(ending, '')}"
 
 
 def _drive(name: str, file: Path) -> str:

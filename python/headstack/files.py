@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import stat
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -89,8 +90,17 @@ def check_writable(path: Path) -> None:
     if not directory.is_dir():
         raise InputError(f"cannot create `{path}`: there is no directory `{directory}`")
     if path.is_dir():
-        raise InputError(f"cannot create `{path}`: it is a directory")
+        raise InputError(f"cannot create `{path}`: it is a directory", f"name a file in it: `{path / 'NAME'}`")
     if path.exists() and not os.access(path, os.W_OK):
         raise InputError(f"cannot create `{path}`: no permission to write to it")
     if (path.is_file() or not path.exists()) and not os.access(place.resolve().parent, os.W_OK):
         raise InputError(f"cannot create `{path}`: no permission to write to `{directory}`")
+
+
+def is_named_pipe(path: Path) -> bool:
+    """Whether this is a pipe by name, not one that a shell opened (`/dev/fd/63`)."""
+    # Whether somebody reads it cannot be asked: to open and close it would be the end of what they read.
+    try:
+        return path.parts[:2] not in (("/", "dev"), ("/", "proc")) and stat.S_ISFIFO(path.stat().st_mode)
+    except OSError:
+        return False

@@ -27,6 +27,7 @@ _WHERE = re.compile(r"\nin `[^`]*`$")
 _KINDS = {"a boolean": "neither true nor false", "a string": "not text: it goes in quotes", "f64": "not a number", "f32": "not a number",
           "a sequence": "not a list: it goes in [brackets]", "a map": "not a table: it goes in {braces}"}  # fmt: skip
 _KNOWN = re.compile(r"known[^:;]*: ([^;]*)")
+_OUT_OF_RANGE = re.compile(r"`([\w.]+)`: \S+ is not between (\S+) and (\S+)$")
 _DISORDER = re.compile(r"\.parquet: row [0-9]+: the request arrives ")
 _ARGUMENT = re.compile(r"`([a-z_]+)`(?= cannot be )")
 # Where an option has another name than the argument of the API.
@@ -60,6 +61,8 @@ def improved(message: str, hint: str | None, given: Collection[str] = ()) -> tup
         groups += ["skippy"] if "skippy-read" in known else []
         if near := _nearest(said, [*dict.fromkeys(groups), *known]):
             return message, f"did you mean `{near}`? {hint}"
+    if hint is None and (bound := _OUT_OF_RANGE.search(message)):
+        return message, f"give {bound[1]} a number from {bound[2]} to {bound[3]}"
     if hint is None and "missing field `name`" in message:
         # As of an empty file.
         save = "headstack simulate hp-97560 --workload unix-like --save mine.toml"

@@ -183,6 +183,8 @@ def sentence(text: str) -> str:
 
 def calibration(summary: Mapping[str, Any]) -> str:
     """How far the drive was from measured times, and is, and what was replaced."""
+    from headstack.calibration.table import changed_rows, values
+
     before, after = (summary["test"][when] for when in ("before", "after"))
     errors = [f"{score['per_request']['mae_ms']:.3f} ms" for score in (before, after)]
     demerits = [f"{score['demerit_ms']:.3f} ms" for score in (before, after)]
@@ -190,8 +192,7 @@ def calibration(summary: Mapping[str, Any]) -> str:
         ("error per request", f"{' → '.join(errors)} on test requests"),
         ("demerit", " → ".join(demerits)),
     ]
-    changed = [row for row in summary["parameters"] if row["before"] != row["after"]]
-    rows += [(row["path"], f"{_value(row['before'])} → {_value(row['after'])}") for row in changed]
+    rows += [(row["path"], " → ".join(values(row))) for row in changed_rows(summary["parameters"])]
     return table(f"{summary['system']}, calibrated", rows)
 
 

@@ -141,8 +141,17 @@ def _written(value: float | None, digits: int) -> str:
 
 
 def grouped(text: str) -> str:
-    """A sentence of the core, its large whole numbers with their thousands apart, as everywhere."""
-    return re.sub(r"(?<![\w.])\d{4,}(?![\w.])", lambda found: f"{int(found[0]):,}", text)
+    """A sentence of the core, its large whole numbers with their thousands apart, as everywhere.
+
+    What is quoted to be typed, names, paths and dates stay as they are, and so does what follows an equals sign or an option.
+    """
+    return _LARGE.sub(lambda found: found[1] or f"{int(found[2]):,}", text)
+
+
+_LARGE = re.compile(
+    r"(`[^`\n]*`|\"[^\"\n]*\"|--?[A-Za-z][\w-]* \d+|= \d+)|"
+    r"(?:(?<=[\s(\[–−…])|(?<=\s-))(\d{4,})(?![\w/=-]|[.,:]\w)"
+)
 
 
 _MINUS = re.compile(r"(`[^`\n]*`)|(?<![^\s(\[|])-(?=\.?\d)")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from headstack import _core
+from headstack.calibration.table import changed_rows
 from headstack.errors import InputError
 from headstack.validation import validate
 
@@ -50,7 +51,7 @@ class Calibration:
     @property
     def changed(self) -> list[FittedRow]:
         """The parameters whose values were replaced."""
-        return [row for row in self.summary["parameters"] if row["before"] != row["after"]]
+        return changed_rows(self.summary["parameters"])
 
     @property
     def worse(self) -> list[Worse]:

@@ -20,7 +20,7 @@ def describe_head(summary: Mapping[str, Any], trace: str) -> list[str]:
             for when in ("before", "after")
         )
 
-    changed = [row for row in summary["parameters"] if row["before"] != row["after"]]
+    changed = changed_rows(summary["parameters"])
     unknown = not_identifiable(summary["parameters"])
     scored = (
         f"the same, each request by a drive fitted to the other {split['folds'] - 1} of {split['folds']} blocks"
@@ -54,8 +54,54 @@ def not_identifiable(rows: Sequence[Row]) -> list[str]:
     return names
 
 
+def changed_rows(rows: Sequence[Mapping[str, Any]]) -> list[Any]:
+    """Return the rows of the parameters whose value is another than before, by more than the rounding of a computation."""
+    return [row for row in rows if not _is_same(row["before"], row["after"])]
+
+
+def _is_same(before: Any, after: Any) -> bool:
+    if isinstance(before, float) and isinstance(after, (int, float)) and before != after:
+        return _digits(before, KEPT) == _digits(after, KEPT)
+    return bool(before == after)
+
+
+def values(row: Mapping[str, Any]) -> tuple[str, str]:
+    """Write the value before and the one after, with as many digits as tell them apart."""
+    before, after = row["before"], row["after"]
+    written = value(before), value(after)
+    if written[0] == written[1] and not _is_same(before, after):
+        return _digits(before, KEPT), _digits(after, KEPT)
+    return written
+
+
+def verdict(row: Mapping[str, Any]) -> str:
+    """Say whether the old value was wrong.
+
+    It may cost everything alone, and a drive with it be as good nevertheless: one in which others changed, too.
+    """
+    if row["wrong"]:
+        return "yes"
+    before, joint, alone = (row.get(key) for key in ("before", "ci95", "ci95_others_held"))
+    if joint is not None and alone is not None and _holds(joint, before) and not _holds(alone, before):
+        return "not clear: others make up for it"
+    return "not clear"
+
+
+def _holds(interval: Sequence[float | None], value: float) -> bool:
+    low, high = interval
+    return (low is None or low <= value) and (high is None or value <= high)
+
+
+COLUMNS_SAY = (
+    "gain alone: by how much the error of training requests grows where the old value alone is put back, and in percent of that "
+    "larger error; 95 % interval: the values that fit about as well as the fitted one, with the other parameters refitted; wrong "
+    "before: the old value is not among them"
+)
+
+
 def _change(row: Row) -> str:
-    return f"{row['name']} {value(row['before'])} -> {value(row['after'])}"
+    before, after = values(row)
+    return f"{row['name']} {before} -> {after}"
 
 
 def span(low: Any, high: Any) -> str:
@@ -70,4 +116,12 @@ def value(it: Any) -> str:
     """Write a value for people."""
     if isinstance(it, bool):
         return "true" if it else "false"
-    return f"{it:.6g}" if isinstance(it, float) else str(it)
+    return _digits(it, 6) if isinstance(it, float) else str(it)
+
+
+KEPT = 12
+"""Digits in which two values are compared: those behind them are the computation's."""
+
+
+def _digits(it: float, digits: int) -> str:
+    return f"{it:.{digits}g}"

@@ -129,11 +129,28 @@ def _lacks_descriptors(problem: BaseException) -> bool:
 def _answer(arguments: list[str]) -> int | None:
     try:
         words = output.choose(arguments)
+        _refuse_empty(words)
         return DONE if _overview(words) else _call(words)
     except Exception as problem:
         if _lacks_descriptors(problem):
             raise _NoDescriptors from problem
         raise
+
+
+def _refuse_empty(words: list[str]) -> None:
+    """Refuse an empty word, as of a shell variable that is not set: as a path it would be the folder we are in."""
+    from headstack.errors import InputError
+
+    for place, word in enumerate(words):
+        before = words[place - 1] if place else ""
+        option = word.removesuffix("=") if re.fullmatch(r"--[\w-]+=", word) else before if not word else None
+        if option is None:
+            continue
+        named = option if option.startswith("--") else "an argument"
+        raise InputError(
+            f"{named} is empty: what was given is `{word or chr(34) * 2}`",
+            "give a value, or leave it out (in a shell, a variable that is not set leaves an empty word)",
+        )
 
 
 def _overview(arguments: list[str]) -> bool:
@@ -189,11 +206,14 @@ def _called(verb: Callable[..., int | None], bound: BoundArguments, outputs: Nam
         return code
     from headstack._core import Together, check_apart, leftovers
     from headstack.cli import named, signals
+    from headstack.files import is_named_pipe
 
     check_apart(outputs, inputs + named.also_read(inputs))
     for _, path in outputs:
         for left in leftovers(path):
             output.warning(f"`{left}` was left by a run that was killed while it wrote `{path}`; it can be removed")
+        if is_named_pipe(path):
+            output.note(f"`{path}` is a pipe: it is written once somebody reads it")
     with Together():
         with output.apart_from(path for _, path in outputs), output.stdout_told():
             code = verb(*bound.args, **bound.kwargs)

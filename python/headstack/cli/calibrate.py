@@ -243,7 +243,7 @@ def _parts(split: str) -> tuple[float, int | None]:
 
 def _show(summary: Mapping[str, Any]) -> None:
     from headstack.calibration.retries import demerit_with_retries, retries_words
-    from headstack.calibration.table import not_identifiable
+    from headstack.calibration.table import COLUMNS_SAY, changed_rows, not_identifiable, values, verdict
 
     split = summary["split"]
     scored = (
@@ -283,24 +283,23 @@ def _show(summary: Mapping[str, Any]) -> None:
     if "folds" in summary:
         _show_folds(summary["folds"])
     rows = summary["parameters"]
-    changed = [row for row in rows if row["before"] != row["after"]]
+    changed = changed_rows(rows)
     output.table(
         "Parameters that were changed",
-        ["parameter", "before", "after", "95 % interval", "gain (ms)", "gain", "wrong before"],
+        ["parameter", "before", "after", "95 % interval", "gain alone (ms)", "gain alone", "wrong before"],
         [
             (
                 row["name"] + (f" ({row['at_cylinders']} cylinders)" if "at_cylinders" in row else ""),
-                _value(row["before"]),
-                _value(row["after"]),
+                *(_value(row[when], text) for when, text in zip(("before", "after"), values(row), strict=True)),
                 _range(row),
                 number(row["gain_ms"], 4),
                 number(row["gain_percent"], 1, "%"),
-                "yes" if row["wrong"] else "not clear",
+                verdict(row),
             )
             for row in changed
         ],
-        caption="gain: how much larger the error of training requests is with the old value; 95 % interval: the values that fit "
-        "about as well as the fitted one, with the other parameters refitted",
+        text_columns=(0, 6),
+        caption=COLUMNS_SAY,
     )
     unknown = not_identifiable(rows)
     facts = [
@@ -341,10 +340,11 @@ def _part(scores: Mapping[str, Any], kind: str) -> tuple[str, Mapping[str, Any]]
     return (f", {kind}", scores[kind]) if kind else ("", scores)
 
 
-def _value(value: Any) -> Shown:
+def _value(value: Any, text: str = "") -> Shown:
     from headstack.calibration.table import value as written
 
-    return shown(written(value), written(value) if isinstance(value, bool) else value)
+    text = text or written(value)
+    return shown(text, text if isinstance(value, bool) else value)
 
 
 def _range(row: Mapping[str, Any]) -> Shown:

@@ -71,7 +71,7 @@ def _constant(form: Form, name: str, value: float) -> tuple[str, Shown]:
 def _by_depth(form: Form) -> list[Shown]:
     return [
         Shown(
-            f"{signed(error.percent, 0)} ({error.size_kib} KiB {error.op}s)",
+            f"{signed(error.percent, 0)} ({error.size_kib:,} KiB {error.op}s)",
             Part("", error.percent, "%"),
             Part("of", f"{error.op}s"),
             Part("size", error.size_kib, "KiB"),

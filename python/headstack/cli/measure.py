@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Group, Parameter
 
 from headstack.cli import BAD_INPUT, DONE, IN_PART, NOT_THE_DEVICE, output, progress, signals
-from headstack.cli.options import MODEL, OUTPUT, RUN, Json, Overrides, model_overrides, seconds
+from headstack.cli.options import MODEL, OUTPUT, RUN, Json, Overrides, check_counts, model_overrides, seconds
 from headstack.cli.progress import about, duration
 from headstack.errors import InputError
 
@@ -149,9 +149,10 @@ def measure(
         _refuse(
             {"--scan-percent": scan_percent is not None}, "is for the probe `scan`", "leave it out, or name the probe"
         )
+    check_counts(repeats=repeats)
     grid = {
-        "file_mb": _sizes(file_mb, "--file-mb"),
-        "record_kib": _sizes(record_kib, "--record-kib"),
+        "file_mb": _sizes(file_mb, "--file-mb", LARGEST_FILE_MB),
+        "record_kib": _sizes(record_kib, "--record-kib", LARGEST_RECORD_KIB),
         "repeats": repeats,
     }
     opening = {
@@ -308,13 +309,26 @@ def _given(file_mb: str | None, record_kib: str | None, repeats: int | None) -> 
     return {"--file-mb": file_mb, "--record-kib": record_kib, "--repeats": repeats is not None}
 
 
-def _sizes(text: str | None, option: str) -> list[float] | None:
+SMALLEST_SIZE = 0.001
+LARGEST_FILE_MB = 1_000_000_000
+LARGEST_RECORD_KIB = 1 << 20
+
+
+def _sizes(text: str | None, option: str, largest: int) -> list[float] | None:
     if text is None:
         return None
     try:
-        return [float(word) for word in text.split(",")]
+        sizes = [float(word) for word in text.split(",")]
     except ValueError:
         raise InputError(f"{option} `{text}` is not a list of numbers", f"for example {option} 512,2048") from None
+    for word, size in zip(text.split(","), sizes, strict=True):
+        if not SMALLEST_SIZE <= size <= largest:
+            unit = "MB" if option == "--file-mb" else "KiB"
+            raise InputError(
+                f"{option}: `{word.strip()}` is not a size of a stream",
+                f"{option}: {SMALLEST_SIZE} to {largest:,} {unit}",
+            )
+    return sizes
 
 
 def _at_least_a_second(word: str) -> float:

@@ -231,7 +231,13 @@ def pairs(words: Iterable[str], option: str) -> list[tuple[str, str]]:
     for word in words:
         name, equals, value = word.partition("=")
         if not (equals and name.strip() and value.strip()):
-            raise InputError(f"{option} `{word}` is not of the form name=value")
+            lacking = (
+                "has no `=` between name and value" if not equals
+                else "has no name before the `=`" if not name.strip() else "has no value after the `=`"
+            )  # fmt: skip
+            said = name.strip() or "rotation_rpm"
+            example = f"{option} {said}={value.strip() or 'VALUE'}"
+            raise InputError(f"{option} `{word}` {lacking}", f"it takes the form name=value: `{example}`")
         split.append((name.strip(), value.strip()))
     return split
 

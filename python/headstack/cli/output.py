@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TextIO, TypeGuard
 
 from headstack.cli import layout
 from headstack.errors import InputError
+from headstack.shown import grouped
 from headstack.shown import number as number  # noqa: PLC0414 (part of what verbs print with)
 
 if TYPE_CHECKING:
@@ -37,14 +38,14 @@ def error(message: str, hint: str | None = None) -> None:
     from headstack import hints
 
     message, hint = hints.improved(message.rstrip(), hint, _form.given)
-    _stderr("error", "red", message)
+    _stderr("error", "red", grouped(message))
     if hint:
-        _stderr("hint", "cyan", hint)
+        _stderr("hint", "cyan", grouped(hint))
 
 
 def warning(message: str) -> None:
     """Print `warning: …`."""
-    _stderr("warning", "yellow", message)
+    _stderr("warning", "yellow", grouped(message))
 
 
 def note(message: str) -> None:
@@ -148,7 +149,10 @@ def _in_our_words(problem: CycloptsError, arguments: list[str]) -> str:
         return message
     verb, option = absent.groups()
     if option in arguments:
-        return f"{option} needs a value"
+        after = "".join(arguments[arguments.index(option) + 1 :][:1])
+        if re.match(r"-\.?\d", after):
+            return f"{option} cannot be `{after}`: it is less than 0"
+        return f"{option} needs a value" + (f", and `{after}` is an option" if after.startswith("-") else "")
     argument = getattr(problem, "argument", None)
     is_positional = getattr(argument, "index", None) is not None
     return f"{verb} needs {option.removeprefix('--').upper() if is_positional else option}"

@@ -267,10 +267,13 @@ def _show(summary: Mapping[str, Any]) -> None:
     ]  # fmt: skip
     if parallel := summary.get("parallel"):
         guessed, proven = parallel["guessed_requests"], parallel["proven_requests"]
-        told = several("{}; no state guessed: the requests leave the drive no rest", parallel["threads"])
+        told = several("{}; nothing simulated ahead of time: the requests leave the drive no rest", parallel["threads"])
         if guessed:
-            told = several("{}; {} requests served from a guessed state, {} proven", parallel["threads"], guessed,
-                           percent(proven / guessed, 1))  # fmt: skip
+            told = several(
+                "{}; {simulated ahead} requests simulated ahead of time from a guess of how the drive stands by then; {guessed right} of "
+                "them guessed right, the others simulated again: results are those of one thread",
+                parallel["threads"], guessed, percent(proven / guessed, 1),
+            )  # fmt: skip
         pairs.append(("threads", told))
     if power := summary.get("power"):
         pairs.append(("power", _watts(power)))

@@ -142,19 +142,15 @@ def stop_facts(done: Sweep) -> list[tuple[str, str]]:
 
 
 def _show(done: Sweep) -> None:
-    from headstack.sweeping.cells import cell, columns
+    from headstack.sweeping.cells import column, columns
 
     axes = [axis.name for axis in done.definition.axes]
     names = done.definition.metrics
+    served = [result for result in done.results if result.failure is None]
+    metrics = [column([result.estimate(name) for result in served]) for name in names]
     rows = [
-        (
-            str(result.point.number),
-            *map(str, result.values.values()),
-            str(len(result.runs)),
-            *(cell(result.estimate(name)) for name in names),
-        )
-        for result in done.results
-        if result.failure is None
+        (str(result.point.number), *map(str, result.values.values()), str(len(result.runs)), *told)
+        for result, *told in zip(served, *metrics, strict=True)
     ]
     output.table(
         done.definition.summary or done.definition.path.name,

@@ -13,7 +13,7 @@ from headstack.comparison import sweep_limits
 from headstack.comparison.result import SCHEMA_VERSION, Difference, Metric
 from headstack.errors import InputError
 from headstack.overload import overload
-from headstack.shown import Part, Shown
+from headstack.shown import Part, Shown, signed
 from headstack.sweeping import cells, metrics, pareto
 
 if TYPE_CHECKING:
@@ -268,15 +268,11 @@ class SweepComparison:
     def rows(self) -> list[list[str]]:
         """A row for each point: its axes, its metrics with their intervals, and what changed against the first."""
         names = self.sweep.definition.metrics
+        columns = [cells.column([point.estimate(name) for point in self.points]) for name in names]
+        columns += [_changes([self._change_of(point, name) for point in self.points]) for name in names[:CHANGES]]
         return [
-            [
-                str(point.point.number),
-                *map(str, point.values.values()),
-                str(len(point.runs)),
-                *(cells.cell(point.estimate(name)) for name in names),
-                *(_change(self._change_of(point, name)) for name in names[:CHANGES]),
-            ]
-            for point in self.points
+            [str(point.point.number), *map(str, point.values.values()), str(len(point.runs)), *told]
+            for point, *told in zip(self.points, *columns, strict=True)
         ]
 
     def _change_of(self, point: PointResult, metric: str) -> Metric | None:
@@ -368,11 +364,22 @@ def _mean(point: PointResult, metric: str) -> float | None:
     return None if found is None else found.mean
 
 
-def _change(metric: Metric | None) -> Shown:
+def _changes(metrics: list[Metric | None]) -> list[Shown]:
+    """A column of changes: in percent, where all can be, as all with the same decimals."""
+    plain = [metric.change for metric in metrics if metric is not None and metric.change_percent is None]
+    of_plain = iter(cells.figures(plain, 3))
+    return [
+        _change(metric, next(of_plain) if metric is not None and metric.change_percent is None else "")
+        for metric in metrics
+    ]
+
+
+def _change(metric: Metric | None, plain: str) -> Shown:
     if metric is None:
         return Shown("–", Part("", None), Part("clear", None))
     percent = metric.change_percent
-    text = f"{metric.change:+.3g}" if percent is None else f"{percent:+.1f} %"
+    text = plain if plain.startswith("-") or metric.change == 0 else f"+{plain}"
+    text = text if percent is None else signed(percent, 1, "%")
     told = Part("", metric.change) if percent is None else Part("", percent, "%")
     clear = {None: None, True: "yes", False: "may be chance"}[metric.is_clear]
     return Shown(text + (" *" if metric.is_clear else ""), told, Part("clear", clear))

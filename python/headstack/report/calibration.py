@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from headstack.calibration.retries import demerit_with_retries, retries_words
-from headstack.calibration.table import not_identifiable, span
+from headstack.calibration.table import COLUMNS_SAY, not_identifiable, span, values, verdict
 from headstack.calibration.table import value as written
 from headstack.report import charts, style
 from headstack.report.page import Number, Page, Section
@@ -162,22 +162,18 @@ def _changed(found: Calibration) -> Section:
     rows = [
         [
             row["name"],
-            written(row["before"]),
-            written(row["after"]),
+            *values(row),
             interval(row),
             number(row["gain_ms"], 4),
             number(row["gain_percent"], 1),
-            "yes" if row["wrong"] else "not clear",
+            verdict(row),
         ]
         for row in sorted(found.changed, key=lambda row: -row["gain_ms"])
     ]
-    text = (
-        "Gain: how much larger the error of training requests is with the old value alone put back. 95 % interval: the "
-        "values that fit about as well as the fitted one, with the other parameters refitted."
-    )
+    text = f"{COLUMNS_SAY[0].upper()}{COLUMNS_SAY[1:]}."
     if not rows:
         return Section("What each parameter gains", "No parameter was changed.")
-    columns = ["parameter", "before", "after", "95 % interval", "gain (ms)", "gain (%)", "wrong before"]
+    columns = ["parameter", "before", "after", "95 % interval", "gain alone (ms)", "gain alone (%)", "wrong before"]
     return Section("What each parameter gains", text, columns=columns, rows=rows)
 
 

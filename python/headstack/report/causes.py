@@ -57,8 +57,12 @@ def sentence(about: Analysis) -> str:
         return " ".join(_said(each, about["bursts"]) for each in found)
     compared = [each for each in effects if each["times_as_long"] is not None]
     if compared:
-        return "No cause found: " + "; ".join(_compared(each) for each in compared) + "."
+        return " ".join(["No cause found.", *(_as_sentence(_compared(each)) for each in compared)])
     return "No cause found: too little happened beside the reads to compare them with."
+
+
+def _as_sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}."
 
 
 def fleet_sentence(fleet: Mapping[str, Any], devices: Sequence[Group] = ()) -> str:

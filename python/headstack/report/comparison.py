@@ -108,7 +108,7 @@ def cells(name: str, metric: Metric) -> tuple[str, ...]:
         clear = "the same"
     return (
         name, *_pair(metric), metric.unit, _signed(metric),
-        shown("–" if percent is None else "0" if metric.is_rounding else _percent(percent), percent), interval, clear,
+        shown("–" if percent is None else "0.00" if metric.is_rounding else _percent(percent), percent), interval, clear,
     )  # fmt: skip
 
 
@@ -131,7 +131,7 @@ def _signed(metric: Metric) -> Shown:
 
 
 def _percent(percent: float) -> str:
-    return f"{percent:+.2f}" if abs(percent) >= 0.005 else f"{percent:+.1g}"
+    return f"{percent:+,.2f}" if abs(percent) >= 0.005 else f"{percent:+.1g}"
 
 
 def _change(metric: Metric) -> str:

@@ -77,14 +77,16 @@ def _candidates(found: Exploration) -> Section:
     axes = [axis.name for axis in comparison.sweep.definition.axes]
     holding = {point.point.number for point in found.holding}
     behind = comparison.left_behind
+    metrics = (P99, "response_ms.mean", WATTS, USD)
+    told = [cells.column([point.estimate(metric) for point in comparison.points]) for metric in metrics]
+    hours = cells.figures([found.rebuild_hours.get(point.point.number) for point in comparison.points])
     rows = [
         [
             *map(str, point.values.values()),
-            *(cells.cell(point.estimate(metric)) for metric in (P99, "response_ms.mean", WATTS, USD)),
-            "–" if (hours := found.rebuild_hours.get(point.point.number)) is None else cells.figure(hours),
+            *costs,
             _verdict(point.point.number in holding, point.point.number in behind),
         ]
-        for point in comparison.points
+        for point, *costs in zip(comparison.points, *told, hours, strict=True)
     ]
     text = (
         f"A candidate holds the load if it keeps up with the trace{_limit(found)}. Rebuild: a drive has failed, and what it "

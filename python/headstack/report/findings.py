@@ -44,6 +44,8 @@ NAMES = {
 }
 _UNIT_ENDINGS = ("_mb_per_s", "_kib", "_sectors", "_ms", "_rpm")
 MOST_DIGITS = 4
+ROUNDING = 1e-7
+"""What is so near a whole number, and has no scatter, was a whole number before it was computed with."""
 METHODS = {"regression": "all points", "two-points": "two points"}
 
 
@@ -80,8 +82,8 @@ def _amount(value: float | None, low: float | None, high: float | None, ci95: fl
 
 
 def _written(value: float, ci95: float | None, most_digits: int = MOST_DIGITS) -> Shown:
-    if float(value).is_integer() and not ci95:
-        return number(int(value))
+    if abs(value - round(value)) <= ROUNDING * abs(value) and not ci95:
+        return shown(number(round(value)), value)
     return number(float(value), min(_digits(ci95), most_digits))
 
 

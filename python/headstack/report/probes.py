@@ -117,8 +117,9 @@ def _drop(sawtooth: Mapping[str, Any], x: vega.Options, y: vega.Options) -> list
         return []
     (before, high), (behind, low) = drop
     middle, text = (before + behind) / 2, f"a revolution: {turn:.3f} ms"
-    # Going backwards, labels of lines lie half way up.
-    marks = [{"step": middle, "ms": low + (0.8 if backwards else 0.5) * (high - low), "text": text, "short": text}]
+    is_left = middle > sawtooth["sectors_per_track"] / 2
+    height = _clear_ms(sawtooth, middle, (low, high), is_left=is_left) if backwards else (low + high) / 2
+    marks = [{"step": middle, "ms": height, "text": text, "short": text}]
     if not backwards:
         least = sawtooth["mtm_ms"]
         marks.append(
@@ -133,14 +134,34 @@ def _drop(sawtooth: Mapping[str, Any], x: vega.Options, y: vega.Options) -> list
         first = sawtooth["points"][0][1]
         if abs(first / turn - 1) < 0.03:
             text = f"(1) step 0: {first:.3f} ms"
-            marks.append({"step": 0, "ms": 0.93 * first, "text": text, "short": text})
+            # Behind the rule where the rule would go through it.
+            place = middle if middle < WORDS * sawtooth["sectors_per_track"] else 0
+            marks.append({"step": place, "ms": 0.93 * first, "text": text, "short": text})
     # Words beside a rule in the right half stand on its left.
-    side = {"align": "right", "dx": -8} if middle > sawtooth["sectors_per_track"] / 2 else {"align": "left", "dx": 8}
+    side = {"align": "right", "dx": -8} if is_left else {"align": "left", "dx": 8}
     rule = pl.DataFrame({"step": [middle], "ms": [low], "high": [high]})
     return [
         Chart(rule).mark("rule", color="#333", strokeWidth=1.5).encode(x=x, y=y, y2="high:Q"),
         Chart(pl.DataFrame(marks)).mark("text", fontSize=11, color="#333", **side).encode(x=x, y=y, text="text:N"),
     ]
+
+
+WORDS = 0.3
+"""So much of the width the words beside the drop take."""
+
+
+def _clear_ms(sawtooth: Mapping[str, Any], middle: float, ends: tuple[float, float], *, is_left: bool) -> float:
+    """Where beside the drop words lie farthest from dots, lines and their labels."""
+    track = sawtooth["sectors_per_track"]
+    first, last = (middle - WORDS * track, middle) if is_left else (middle, middle + WORDS * track)
+    taken = [ms for (step, ms), _ in _points(sawtooth) if first <= step <= last]
+    for line in sawtooth_lines(sawtooth):
+        (begin, low), (end, high) = line["ends"]
+        taken += [high] if line["label"] and first - WORDS * track <= end <= last else []
+        steps = [step for step in (first, (first + last) / 2, last) if begin <= step <= end]
+        taken += [low + (high - low) * (step - begin) / (end - begin) for step in steps]
+    heights = [ends[0] + share / 20 * (ends[1] - ends[0]) for share in (10, 9, 11, 8, 12, 7, 13, 6, 14, 5, 15, 4, 16)]
+    return max(heights, key=lambda height: min((abs(height - ms) for ms in taken), default=0.0))
 
 
 def bandwidth_chart(bandwidth: Mapping[str, Any], sector_bytes: int) -> Chart:

@@ -135,6 +135,9 @@ def notices(comparison: SweepComparison, noun: str = "point") -> list[str]:
     return found
 
 
+KNOWN_BY = {P99: "p99", WATTS: "watts", USD: "price"}
+
+
 def tiles(comparison: SweepComparison) -> list[Number]:
     """The least of each cost, and whose it is; of several with the same, the quickest."""
     heads = {P99: "lowest p99", WATTS: "fewest watts", USD: "lowest price"}
@@ -152,6 +155,9 @@ def tiles(comparison: SweepComparison) -> list[Number]:
             tied = sum(cells.figure(mean) == value for mean, _ in known)
             which = f"{point.label} among them" if metric == P99 else f"the quickest is {point.label}"
             whose = point.label if tied == 1 else f"a tie of {tied}; {which}"
+            if len(known) < len(points):
+                # Nobody knows whether one without its watts takes fewer.
+                whose += f"; of the {len(known):,} of {len(points):,} whose {KNOWN_BY[metric]} {'is' if metric != WATTS else 'are'} known"
             found.append(Number(heads[metric] + where, f"{value} {cells.unit(metric)}", whose))
     return found
 

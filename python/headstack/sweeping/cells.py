@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from math import floor, isfinite, log10
 from typing import TYPE_CHECKING
 
@@ -48,6 +49,44 @@ def cell(estimate: Estimate | None) -> Shown:
     return Shown(text, Part("", estimate.mean), Part("± 95 %", estimate.ci95))
 
 
+def column(estimates: Sequence[Estimate | None]) -> list[Shown]:
+    """The cells of one column: as `cell`, all with the decimals of the one that has most, as far as the largest mean bears them."""
+    cells = [cell(each) for each in estimates]
+    known = [each for each in estimates if each is not None and isfinite(each.mean)]
+    decimals = _of_column([each.mean for each in known], [each.ci95 or 0.0 for each in known], cells)
+    return [
+        made if each is None else Shown(_in_column(each, decimals), *made.parts)
+        for each, made in zip(estimates, cells, strict=True)
+    ]
+
+
+def figures(values: Sequence[float | None], digits: int = 4) -> list[str]:
+    """The numbers of one column, as `figure`, all with as many decimals."""
+    known = [value for value in values if value is not None and isfinite(value)]
+    decimals = _of_column(known, [], [figure(value, digits) for value in known])
+    return ["–" if value is None else _fixed(value, decimals, digits) for value in values]
+
+
+def _of_column(means: Sequence[float], intervals: Sequence[float], written: Sequence[str]) -> int:
+    """How many decimals a column has: those of its cells, but no more digits than anybody reads in its largest number."""
+    largest = max(map(abs, [*means, *intervals]), default=0.0)
+    most = _decimals(largest, MOST_DIGITS) if largest and isfinite(largest) else MOST_DIGITS
+    own = (len(found[1]) for text in written for found in re.finditer(r"\.(\d+)(?!\d|e)", text))
+    return min(max(own, default=0), most)
+
+
+def _in_column(estimate: Estimate, decimals: int) -> str:
+    mean = _fixed(estimate.mean, decimals)
+    return f"{mean} ± {_fixed(estimate.ci95, decimals, 2)}" if estimate.ci95 else mean
+
+
+def _fixed(value: float, decimals: int, digits: int = 4) -> str:
+    """So many decimals; what would be nothing in them, and is not, is written out."""
+    if not isfinite(value) or (value and abs(value) < 0.5 * 10**-decimals):
+        return figure(value, digits)
+    return f"{value:,.{decimals}f}"
+
+
 def label(values: Mapping[str, object]) -> str:
     """The values of axes in words; a word speaks for itself, a number needs its axis."""
     return ", ".join(value if isinstance(value, str) else f"{name} {value}" for name, value in values.items())
@@ -63,6 +102,8 @@ def figure(value: float, digits: int = 4) -> str:
     return f"{value:.{_decimals(value, digits)}f}" if abs(value) >= LEAST else f"{value:.{digits}g}"
 
 
+MOST_DIGITS = 6
+"""So many digits of the largest number of a column may be there for the sake of its smallest."""
 LEAST = 1e-4
 """Below this a number is written with a power of ten."""
 

@@ -95,7 +95,7 @@ def _row(id_: str, claim: str, hours: float | None, ours: Rebuilt, within: float
     if hours is None:
         return not_testable(id_, claim, None, "h", f"needs {FILE} of the data")
     off = 100 * (ours.hours / hours - 1)
-    note = f"{off:+.0f} %; 90 % full: {0.9 * ours.hours:.1f} h; {ours.mb_per_s:,.0f} MB/s, drives {ours.utilisation:.0%} busy"
+    note = f"{off:+,.0f} %; 90 % full: {0.9 * ours.hours:.1f} h; {ours.mb_per_s:,.0f} MB/s, drives {ours.utilisation:.0%} busy"
     return about(id_, claim, hours, ours.hours, "h", within=max(within * hours, READ_OFF), note=note)
 
 
