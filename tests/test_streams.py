@@ -128,10 +128,10 @@ def test_the_verb_of_the_library_charts_what_it_measured() -> None:
     ("words", "says"),
     [
         (("stream", "--file-mb", "ten"), "ten"),
-        (("stream", "--record-kib", "0"), "above 0"),
+        (("stream", "--record-kib", "0"), "0.001 to 1,048,576 KiB"),
         (("stream", "--repeats", "0"), "repeats"),
         (("stream", "--file-mb", "1e9"), "no stream fits"),
-        (("stream", "--file-mb", "1e308"), "above 0"),
+        (("stream", "--file-mb", "1e308"), "0.001 to 1,000,000,000 MB"),
         (("stream", "--record-kib", "0.5", "--repeats", "1000"), "transfers"),
         (("skippy", "--repeats", "2"), "--repeats"),
     ],

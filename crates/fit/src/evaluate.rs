@@ -234,6 +234,8 @@ pub(crate) struct LockedTimes {
     pub(crate) model: Vec<Nanos>,
     /// Whether its completion waited for the media.
     pub(crate) on_media: Vec<bool>,
+    /// Whether all of it was its own access to the media: what was being read ahead never fails.
+    pub(crate) is_own_access: Vec<bool>,
     /// How long the arm and then the sector took, as far as the request waited for them.
     pub(crate) positioning: Vec<(Nanos, Nanos)>,
     /// How the angles were followed.
@@ -253,6 +255,7 @@ pub(crate) fn locked_times(
     let mut times = Times(LockedTimes {
         model: vec![Nanos::ZERO; count],
         on_media: vec![false; count],
+        is_own_access: vec![false; count],
         positioning: vec![(Nanos::ZERO, Nanos::ZERO); count],
         tracking: Vec::new(),
     });
@@ -269,6 +272,7 @@ impl CompletionSink for Times {
             let request = row.id as usize;
             self.0.model[request] = row.service();
             self.0.on_media[request] = matches!(row.cache, CacheResult::Miss | CacheResult::PartialHit);
+            self.0.is_own_access[request] = row.cache == CacheResult::Miss;
             self.0.positioning[request] = (row.phases.seek, row.phases.rotation);
         }
         Ok(())

@@ -70,7 +70,7 @@ impl Retries {
     /// Compares measured times with those of a drive that never retries, `period` being a revolution.
     pub(crate) fn of(ops: &[Op], measured: &[Nanos], model: &LockedTimes, period: Nanos) -> Self {
         let mut retries = Self { reads: OfDirection::default(), writes: OfDirection::default(), found: None };
-        for (request, op) in ops.iter().enumerate().filter(|(request, _)| model.on_media[*request]) {
+        for (request, op) in ops.iter().enumerate().filter(|(request, _)| model.is_own_access[*request]) {
             let own = match op {
                 Op::Read => &mut retries.reads,
                 Op::Write => &mut retries.writes,
@@ -279,6 +279,7 @@ mod tests {
         let model = LockedTimes {
             model: vec![Nanos(2 * PERIOD.0); count],
             on_media: vec![true; count],
+            is_own_access: vec![true; count],
             positioning: vec![(Nanos::ZERO, Nanos::ZERO); count],
             tracking: Vec::new(),
         };

@@ -209,10 +209,11 @@ def _called(verb: Callable[..., int | None], bound: BoundArguments, outputs: Nam
     from headstack.files import is_named_pipe
 
     check_apart(outputs, inputs + named.also_read(inputs))
-    for _, path in outputs:
+    for name, path in outputs:
         for left in leftovers(path):
             output.warning(f"`{left}` was left by a run that was killed while it wrote `{path}`; it can be removed")
-        if is_named_pipe(path):
+        # A record is gone on with, and no pipe is one: its verb says so.
+        if is_named_pipe(path) and name != "--record":
             output.note(f"`{path}` is a pipe: it is written once somebody reads it")
     with Together():
         with output.apart_from(path for _, path in outputs), output.stdout_told():

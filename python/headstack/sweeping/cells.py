@@ -50,34 +50,32 @@ def cell(estimate: Estimate | None) -> Shown:
 
 
 def column(estimates: Sequence[Estimate | None]) -> list[Shown]:
-    """The cells of one column: as `cell`, all with the decimals of the one that has most, as far as the largest mean bears them."""
+    """The cells of one column: as `cell`; those without an interval, which alone says how many decimals stand, have as many as another."""
     cells = [cell(each) for each in estimates]
-    known = [each for each in estimates if each is not None and isfinite(each.mean)]
-    decimals = _of_column([each.mean for each in known], [each.ci95 or 0.0 for each in known], cells)
-    return [
-        made if each is None else Shown(_in_column(each, decimals), *made.parts)
-        for each, made in zip(estimates, cells, strict=True)
+    alone = [
+        (place, each.mean)
+        for place, each in enumerate(estimates)
+        if each is not None and isfinite(each.mean) and not each.ci95
     ]
+    decimals = _of_column([mean for _, mean in alone], [cells[place] for place, _ in alone])
+    for place, mean in alone:
+        cells[place] = Shown(_fixed(mean, decimals), *cells[place].parts)
+    return cells
 
 
 def figures(values: Sequence[float | None], digits: int = 4) -> list[str]:
     """The numbers of one column, as `figure`, all with as many decimals."""
     known = [value for value in values if value is not None and isfinite(value)]
-    decimals = _of_column(known, [], [figure(value, digits) for value in known])
+    decimals = _of_column(known, [figure(value, digits) for value in known])
     return ["–" if value is None else _fixed(value, decimals, digits) for value in values]
 
 
-def _of_column(means: Sequence[float], intervals: Sequence[float], written: Sequence[str]) -> int:
+def _of_column(means: Sequence[float], written: Sequence[str]) -> int:
     """How many decimals a column has: those of its cells, but no more digits than anybody reads in its largest number."""
-    largest = max(map(abs, [*means, *intervals]), default=0.0)
+    largest = max(map(abs, means), default=0.0)
     most = _decimals(largest, MOST_DIGITS) if largest and isfinite(largest) else MOST_DIGITS
     own = (len(found[1]) for text in written for found in re.finditer(r"\.(\d+)(?!\d|e)", text))
     return min(max(own, default=0), most)
-
-
-def _in_column(estimate: Estimate, decimals: int) -> str:
-    mean = _fixed(estimate.mean, decimals)
-    return f"{mean} ± {_fixed(estimate.ci95, decimals, 2)}" if estimate.ci95 else mean
 
 
 def _fixed(value: float, decimals: int, digits: int = 4) -> str:
