@@ -19,7 +19,7 @@ import headstack
 from headstack.comparison.resampling import statistics
 
 if TYPE_CHECKING:
-    from headstack._core import RunResult
+    from headstack.run import Run
 
 METRICS = ("mean", "p50", "p90", "p99")
 FIRST_SEED = 7_000
@@ -62,12 +62,12 @@ CASES = (
 )
 
 
-def times_ms(run: RunResult) -> pl.Series:
+def times_ms(run: Run) -> pl.Series:
     rows = pl.DataFrame(run.completions)
     return (rows["finish_ns"] - rows["arrival_ns"]) / 1e6
 
 
-def pair(case: Case, number: int, requests: int) -> tuple[RunResult, RunResult]:
+def pair(case: Case, number: int, requests: int) -> tuple[Run, Run]:
     seed = FIRST_SEED + 2 * number
     other = seed + 1 if case.overrides is None else seed
     return (

@@ -81,7 +81,7 @@ def verdict(row: Mapping[str, Any]) -> str:
     """
     if row["wrong"]:
         return "yes"
-    before, joint, alone = (row.get(key) for key in ("before", "ci95", "ci95_others_held"))
+    before, joint, alone = row["before"], row.get("ci95"), row.get("ci95_others_held")
     if joint is not None and alone is not None and _holds(joint, before) and not _holds(alone, before):
         return "not clear: others make up for it"
     return "not clear"

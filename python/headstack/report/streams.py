@@ -77,7 +77,7 @@ def stream_sections(streams: Mapping[str, Any]) -> list[Section]:
         if not rows:
             continue
         cached = [point for point in points_of(streams, mode) if point["is_cached"]]
-        text = f"The mean of {streams['grid']['repeats']} files, one behind the other, with its 95 % interval."
+        text = f"The mean of {streams['grid']['repeats']} files, one behind the other (from the start again where no more fit), with its 95 % interval."
         if cached:
             fastest = max(point["mb_per_s"] for point in cached)
             text += (
