@@ -90,6 +90,7 @@ fn controller(from: &Parameters<'_>, to: &mut Electronics) -> Result<(), ImportE
             // A drive that has come to rest takes as long as after a write (seen on the Barracuda 4LP and the Cheetah
             // 9LP), where the file says that this is longer.
             read_hit_at_rest_ms: (early && read_hit_ms[1] > read_hit_ms[0]).then_some(read_hit_ms[1]),
+            stream_wait_ms: None,
             read_miss_ms: if early { read_whole_ms } else { read_seek_ms },
             write_hit_ms,
             write_miss_ms: write_ms,

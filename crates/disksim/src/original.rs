@@ -52,6 +52,7 @@ fn controller(from: &Parameters<'_>, reports_early: bool, to: &mut Electronics) 
         by_history: Some(OverheadsByHistory {
             read_hit_ms,
             read_hit_at_rest_ms: None,
+            stream_wait_ms: None,
             read_miss_ms,
             write_hit_ms: write_ms,
             write_miss_ms: write_ms,

@@ -126,6 +126,11 @@ rows! {
     a_hit_in_a_stream_takes_its_short_overhead
     a_hit_at_rest_takes_longer
     a_hit_that_leaves_the_stream_counts_as_at_rest
+    a_hit_at_rest_takes_longer_however_many_tracks_were_read_ahead
+    a_stream_is_waited_for_though_reading_ahead_is_over
+    a_stream_is_not_waited_for_longer_than_that
+    each_read_in_time_is_waited_for_anew
+    a_stream_that_was_late_once_is_at_rest
     the_arm_starts_later_for_a_write_after_a_write_elsewhere
     the_arm_starts_at_once_for_a_write_after_a_read
     a_seek_over_one_cylinder

@@ -36,12 +36,15 @@ pub(crate) enum Fallback {
     SeekAfter(String),
     /// A level curve of no height at these distances.
     Level(Vec<u32>),
+    /// None: the drive then goes by another rule.
+    Rule,
 }
 
 impl Fallback {
     fn of(&self, values: &Values) -> Value {
         match self {
             Self::Constant(value) => Value::Float(*value),
+            Self::Rule => Value::Float(0.0),
             Self::As(path, none) => Value::Float(values.get(path).map_or(*none, first)),
             Self::SeekAfter(path) => seek_after(values, path),
             Self::Level(distances) => {
@@ -120,6 +123,9 @@ impl Number {
 
     /// The drive with this value as it was before; a key that then says nothing new is left out of the file again.
     pub(crate) fn restored(&self, values: &Values, before: &Values) -> Values {
+        if self.is_without(before) {
+            return values.without(&self.path);
+        }
         let back = match self.element {
             None => values.with(&self.path, self.whole(before)),
             Some(_) => self.write(values, Value::Float(self.value(before))),
@@ -130,7 +136,13 @@ impl Number {
 
     /// Whether a fit has replaced this value, rather than another that it follows by default.
     pub(crate) fn is_changed(&self, values: &Values, before: &Values) -> bool {
-        values.is_replaced(&self.path) && self.value(values) != self.value(before)
+        values.is_replaced(&self.path)
+            && (self.is_without(before) || self.value(values) != self.value(before))
+    }
+
+    /// Whether the drive goes by another rule than this number, so that it has no value to be moved from by a little.
+    pub(crate) fn is_without(&self, values: &Values) -> bool {
+        matches!(self.fallback, Fallback::Rule) && values.get(&self.path).is_none()
     }
 
     fn whole(&self, values: &Values) -> Value {

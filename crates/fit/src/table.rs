@@ -15,6 +15,8 @@ const FENCES_KIB: &[f64] = &[0.5, 1.0, 2.0, 4.0, 8.0];
 const WRITE_FENCES_KIB: &[f64] = &[0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0];
 const FENCE_FRACTIONS: &[f64] = &[0.02, 0.05, 0.1, 0.25];
 const LIMITS: &[f64] = &[0.1, 0.25, 0.5];
+/// From none on: how long a stream may be waited for is known to no order of magnitude.
+const STREAM_WAITS_MS: &[f64] = &[4.0, 8.0, 16.0, 32.0, 64.0, 128.0];
 
 /// The curves among the parameters: the settle of writes by distance, and what all seeks take longer than the file says.
 pub(crate) const CURVE: &str = "mechanics.write_settle_by_distance_ms";
@@ -28,6 +30,7 @@ const CURVE_AT: [u32; 12] = [1, 50, 100, 200, 300, 400, 500, 600, 700, 800, 1200
 /// where the seek curve holds more than the operation needs.
 const LONGEST_OVERHEAD_MS: f64 = 20.0;
 const LONGEST_STEP_MS: f64 = 10.0;
+const LONGEST_STREAM_WAIT_MS: f64 = 1000.0;
 const LEAST_SETTLE_MS: f64 = -5.0;
 /// How data go over the bus: whether the drive lets go of it, in one transfer or in bursts, of what size, and for how much
 /// data it asks for the bus again.
@@ -231,6 +234,8 @@ fn overheads(values: &Values) -> Vec<Number> {
         if has_cache {
             let fallback = Fallback::As("controller.by_history.read_hit_ms", 0.0);
             found.push(Number { fallback, ..time("controller.by_history.read_hit_at_rest_ms") });
+            let wait = number("controller.by_history.stream_wait_ms", 0.0, LONGEST_STREAM_WAIT_MS);
+            found.push(Number { steps: STREAM_WAITS_MS, digits: 1, fallback: Fallback::Rule, ..wait });
         }
     } else {
         found.extend([time("controller.read_overhead_ms"), time("controller.write_overhead_ms")]);

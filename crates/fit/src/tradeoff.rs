@@ -38,8 +38,11 @@ impl<'a> TradeOffs<'a> {
     ) -> Result<Self, FitError> {
         let centre = evaluator.times(std::slice::from_ref(&fitted.values))?.remove(0).unwrap_or_default();
         let weights = weights(evaluator.measured(), &centre);
-        let sides =
-            |number: &Number| [-1.0, 1.0].map(|sign| number.moved(&fitted.values, sign * number.steps[0]));
+        let side = |number: &Number, sign: f64| {
+            let step = (!number.is_without(&fitted.values)).then_some(sign * number.steps[0])?;
+            number.moved(&fitted.values, step)
+        };
+        let sides = |number: &Number| [-1.0, 1.0].map(|sign| side(number, sign));
         let moved: Vec<[Option<Values>; 2]> = numbers.iter().map(sides).collect();
         let tried: Vec<Values> = moved.iter().flatten().flatten().cloned().collect();
         let mut times = evaluator.times(&tried)?.into_iter();

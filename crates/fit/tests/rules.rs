@@ -143,6 +143,37 @@ inter_arrival.exponential_ms = 40
     assert!(after < 0.5 * before, "{before} to {after} %");
 }
 
+/// Two or three reads in a row, anywhere, with 5 to 120 ms between them.
+fn runs_with_pauses() -> Vec<Request> {
+    let mut random = random(11);
+    let mut at_ms = 0.0;
+    let mut requests = Vec::new();
+    for _ in 0..600 {
+        let first = 8 * random.random_range(0..2_000_000_u64);
+        for part in 0..random.random_range(2..4) {
+            requests.push(Request::new(Nanos::from_ms(at_ms), Op::Read, Lba(first + 8 * part), 8));
+            at_ms += random.random_range(25.0..140.0);
+        }
+    }
+    requests
+}
+
+#[test]
+fn how_long_a_drive_waits_for_what_goes_on_with_a_stream_is_found() {
+    const WAIT: &str = "controller.by_history.stream_wait_ms";
+    let trace = |real: &[(&str, &str)]| {
+        let system = Arc::new(System::load("cheetah-9lp", &pairs(real)).unwrap());
+        served(&system, Input::Source(Box::new(InMemory::new(runs_with_pauses()))), NOISE, 7)
+    };
+    let wait_ms = |trace: &MeasuredTrace| {
+        fitted("cheetah-9lp", trace, &[WAIT]).drive.controller.by_history.unwrap().stream_wait_ms
+    };
+    let found = wait_ms(&trace(&[(WAIT, "52.4")])).unwrap();
+    assert!((found - 52.4).abs() < 2.0, "{found}");
+    // One that waits for as long as it reads ahead needs no number.
+    assert_eq!(wait_ms(&trace(&[])), None);
+}
+
 #[test]
 #[ignore = "slow: a fit of all overheads, from several starts"]
 fn data_that_go_over_the_bus_in_bursts_are_found_to_do_so() {

@@ -243,6 +243,7 @@ impl Builder<'_> {
         Some(OverheadsByHistory {
             read_hit_ms: [hit, (hit + more).max(0.0)],
             read_hit_at_rest_ms: None,
+            stream_wait_ms: None,
             read_miss_ms: [read_ms; 2],
             write_hit_ms: [write_ms; 2],
             write_miss_ms: [write_ms; 2],

@@ -117,7 +117,7 @@ impl Buffer {
         }
     }
 
-    /// Whether something is being read ahead at `now`.
+    /// Whether something is being read ahead at `now`, to which read-ahead has been settled.
     pub(crate) fn reads_ahead_at(&self, now: Nanos) -> bool {
         self.prefetch.as_ref().is_some_and(|prefetch| !prefetch.finished(now))
     }

@@ -90,6 +90,8 @@ pub(crate) struct Overheads {
     pub(crate) hit: [Nanos; 2],
     /// After a read, when no read-ahead is under way for it.
     pub(crate) hit_at_rest: Nanos,
+    /// How long a stream is waited for; `None`: while it is read ahead.
+    pub(crate) stream_wait: Option<Nanos>,
     pub(crate) write: [Nanos; 2],
     pub(crate) append: [Nanos; 2],
     pub(crate) write_data: Option<Nanos>,
@@ -348,6 +350,7 @@ fn overheads(spec: &DriveSpec) -> Overheads {
         hit_at_rest: controller
             .by_history
             .map_or(ms(hit), |history| ms(history.read_hit_at_rest_ms.unwrap_or(history.read_hit_ms[0]))),
+        stream_wait: controller.by_history.and_then(|history| history.stream_wait_ms).map(ms),
         write: of_history(|history| history.write_miss_ms, controller.write_overhead_ms),
         append: of_history(|history| history.write_hit_ms, controller.write_overhead_ms),
         write_data: controller.write_data_after_ms.map(ms),

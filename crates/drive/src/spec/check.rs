@@ -229,6 +229,7 @@ fn overheads_by_history(history: &OverheadsByHistory, findings: &mut Findings) {
     for (key, values) in [
         ("read_hit_ms", history.read_hit_ms),
         ("read_hit_at_rest_ms", [history.read_hit_at_rest_ms.unwrap_or(0.0); 2]),
+        ("stream_wait_ms", [history.stream_wait_ms.unwrap_or(0.0); 2]),
         ("read_miss_ms", history.read_miss_ms),
         ("write_hit_ms", history.write_hit_ms),
         ("write_miss_ms", history.write_miss_ms),

@@ -111,6 +111,10 @@ pub struct OverheadsByHistory {
     /// absent: as other hits after a read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_hit_at_rest_ms: Option<f64>,
+    /// For how long after a command the drive is ready for the read that continues it, once a read from the media has begun
+    /// a stream and until a read comes later or a write; absent: for as long as it reads ahead.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stream_wait_ms: Option<f64>,
     /// Reads from the media.
     pub read_miss_ms: [f64; 2],
     /// Writes that continue the write before them, or lie on the track of the command before them.

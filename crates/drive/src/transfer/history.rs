@@ -17,6 +17,8 @@ pub(crate) struct History {
     read_end: Option<u64>,
     /// Whether the present command continues the last read.
     sequential: bool,
+    /// A read from the media has begun a stream, and the drive waits for what continues it.
+    streams: bool,
     /// Where the mechanism last worked.
     last_lba: u64,
     /// Where the last destage ended.
@@ -45,7 +47,20 @@ impl History {
             Op::Write => self.write_end = Some(end),
         }
         self.last_was_write = command.op == Op::Write;
+        self.streams &= !self.last_was_write;
         self.last_lba = end;
+    }
+
+    /// The present command is a read, which the media bring or the buffer holds; a stream is waited for this long.
+    #[inline]
+    pub(crate) fn note_stream(&mut self, is_hit: bool, at: Nanos, wait: Nanos) {
+        self.streams = !is_hit || self.waits_for_stream(at, wait);
+    }
+
+    /// Whether the drive still waits at `at`, the instant it turns to a command, for what continues a stream.
+    #[inline]
+    pub(crate) fn waits_for_stream(&self, at: Nanos, wait: Nanos) -> bool {
+        self.streams && !self.last_was_write && at.saturating_sub(self.idle_since) <= wait
     }
 
     /// A write has been taken while the arm worked for another command.

@@ -105,8 +105,9 @@ pub(crate) fn any_options() -> impl Strategy<Value = String> {
     let times = (0_u32..3, 0_u32..3, 0_u32..2);
     let controller = (times, 1_u32..9, history, scheduler).prop_map(|((read, write, beside), depth, history, scheduler)| {
         let history = history.map_or(String::new(), |(hit, miss, append, beside)| {
+            let wait = if hit == 1 { format!(", stream_wait_ms = 1{miss}.0") } else { String::new() };
             let seek = if beside { ", read_seek_after_ms = [0.1, 0.4], write_seek_after_ms = [0.2, 1.9]" } else { "" };
-            format!(", seek_after_ms = 0.6, write_after_write_seek_delay_ms = 0.25, write_after_write_completion_ms = 0.04, least_write_seek_ms = {hit}.3, cached_part = \"hit-overhead\", data_preparation_ms = 0.03, by_history = {{ read_hit_ms = [{hit}.1, 0.9], read_hit_at_rest_ms = 0.5, read_miss_ms = [{miss}.2, 0.3], write_hit_ms = [{append}.0, 0.4], write_miss_ms = [1.0, {append}.6]{seek} }}")
+            format!(", seek_after_ms = 0.6, write_after_write_seek_delay_ms = 0.25, write_after_write_completion_ms = 0.04, least_write_seek_ms = {hit}.3, cached_part = \"hit-overhead\", data_preparation_ms = 0.03, by_history = {{ read_hit_ms = [{hit}.1, 0.9], read_hit_at_rest_ms = 0.5{wait}, read_miss_ms = [{miss}.2, 0.3], write_hit_ms = [{append}.0, 0.4], write_miss_ms = [1.0, {append}.6]{seek} }}")
         });
         format!("controller = {{ read_overhead_ms = {read}.3, write_overhead_ms = {write}.7, overhead_beside_seek_ms = {beside}.1, read_completion_ms = 0.05, queue_depth = {depth}, scheduler = \"{scheduler}\"{history} }}\n")
     });

@@ -98,7 +98,7 @@ pub(super) fn dispatch<D: Driver>(media: &Media<'_>, parts: &mut Parts, turn: &T
         parts.buffer.miss(media, miss.done);
         return from_media(media, parts, turn, &miss, &Cached::NONE, driver);
     }
-    let hit = hit_overhead(media.model, parts, turn);
+    let hit = hit_overhead(media, parts, turn);
     if parts.buffer.is_hit(media, range, turn.at + hit.min(overhead.read[after])) {
         return from_buffer(media, parts, turn, &Decoded::new(turn, hit), driver);
     }
@@ -144,10 +144,28 @@ impl Cached {
 
 /// What a hit takes.
 #[inline]
-fn hit_overhead(model: &DriveModel, parts: &Parts, turn: &Turn) -> Nanos {
-    let (overhead, after) = (&model.overhead, parts.history.after());
-    let streaming = parts.history.is_sequential() && parts.buffer.reads_ahead_at(turn.at);
-    if after == 0 && !streaming { overhead.hit_at_rest } else { overhead.hit[after] }
+fn hit_overhead(media: &Media<'_>, parts: &mut Parts, turn: &Turn) -> Nanos {
+    let (overhead, after) = (&media.model.overhead, parts.history.after());
+    if after == 0 && overhead.hit_at_rest != overhead.hit[0] && !goes_on_with_stream(media, parts, turn) {
+        overhead.hit_at_rest
+    } else {
+        overhead.hit[after]
+    }
+}
+
+/// Whether the drive is ready for the read, which continues the one before.
+fn goes_on_with_stream(media: &Media<'_>, parts: &mut Parts, turn: &Turn) -> bool {
+    if !parts.history.is_sequential() {
+        return false;
+    }
+    match media.model.overhead.stream_wait {
+        Some(wait) => parts.history.waits_for_stream(turn.at, wait),
+        None => {
+            // Read-ahead is known as far as somebody has asked: it may have gone on to other tracks since, and to its end.
+            parts.buffer.settle(media, turn.at);
+            parts.buffer.reads_ahead_at(turn.at)
+        }
+    }
 }
 
 /// When the `cached` sectors of a read can go, of which the media bring the rest; a hit would take `hit`.
@@ -173,6 +191,9 @@ fn from_read_ahead<D: Driver>(
 /// The commands after it see the read.
 #[inline]
 fn note(model: &DriveModel, parts: &mut Parts, turn: &Turn, is_hit: bool) {
+    if let Some(wait) = model.overhead.stream_wait {
+        parts.history.note_stream(is_hit, turn.at, wait);
+    }
     parts.history.note(&turn.command);
     if model.write_back.is_some() {
         parts.history.note_arm(!is_hit || parts.buffer.reads_ahead_at(turn.at));

@@ -14,7 +14,7 @@ pub(super) fn dispatch<D: Driver>(
     miss: &Decoded,
     driver: D,
 ) -> D::Output {
-    let hit = hit_overhead(media.model, parts, turn);
+    let hit = hit_overhead(media, parts, turn);
     match parts.buffer.look_up_received(media, turn.range(), turn.at) {
         Lookup::Hit => from_buffer(media, parts, turn, &Decoded::new(turn, hit), driver),
         Lookup::InFlight { cached } => {
