@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, get_args
 
 import pytest
 
-from conftest import data_file, drive_file, headstack, refused
+from conftest import ROOT, data_file, drive_file, headstack, refused
 from headstack import Workload
 from headstack.errors import InputError
 
@@ -471,3 +471,11 @@ def test_a_pipe_by_name_is_said_to_wait_for_a_reader(tmp_path: Path) -> None:
     assert page.read_bytes().startswith(b"<!")
     assert done.code == 0
     assert f"`{pipe}` is a pipe: it is written once somebody reads it" in done.err
+
+
+def test_a_number_with_separators_is_shown_without() -> None:
+    """All that is printed has them, and nothing takes them."""
+    assert "write it without separators: `290330`" in refused("explain", "hp-97560", "--lba", "290,330")
+    assert "of device 123456" in refused(
+        "simulate", "hp-97560", "--trace", ROOT / "examples/sample.csv", "--device", "123456"
+    )

@@ -159,7 +159,10 @@ def test_the_page_says_of_each_candidate_whether_it_holds_the_load(load: Path, t
     tile = next(number for number in page.numbers if number.label == "lowest price")
     known = [each for each in found.summary["candidates"] if each["usd"] is not None]
     quickest = min(known, key=lambda each: (each["usd"], each["response_ms"]["p99"]))
-    assert tile.detail == f"a tie of 2; the quickest is {quickest['system']}, {quickest['scheduler']}; of the 4 of 8 whose price is known"
+    assert (
+        tile.detail
+        == f"a tie of 2; the quickest is {quickest['system']}, {quickest['scheduler']}; of the 4 of 8 whose price is known"
+    )
 
 
 def test_runs_can_be_kept_and_compared(load: Path, tmp_path: Path) -> None:

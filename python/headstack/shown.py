@@ -143,13 +143,14 @@ def _written(value: float | None, digits: int) -> str:
 def grouped(text: str) -> str:
     """A sentence of the core, its large whole numbers with their thousands apart, as everywhere.
 
-    What is quoted to be typed, names, paths and dates stay as they are, and so does what follows an equals sign or an option.
+    What is quoted to be typed, names, paths and dates stay as they are, and so does what follows an equals sign or an option, and
+    the number of a device or a request, which is its name.
     """
     return _LARGE.sub(lambda found: found[1] or f"{int(found[2]):,}", text)
 
 
 _LARGE = re.compile(
-    r"(`[^`\n]*`|\"[^\"\n]*\"|--?[A-Za-z][\w-]* \d+|= \d+)|"
+    r"(`[^`\n]*`|\"[^\"\n]*\"|--?[A-Za-z][\w-]* \d+|= \d+|\b(?:device|request|process|port|seed|pid) \d+)|"
     r"(?:(?<=[\s(\[–−…])|(?<=\s-))(\d{4,})(?![\w/=-]|[.,:]\w)"
 )
 

@@ -123,6 +123,9 @@ def usage_problem(problem: CycloptsError, arguments: list[str]) -> tuple[str, st
     hint = f"`headstack {' '.join([*chain, '--help'])}` lists the {listed}"
     if chain[:1] == ["trace"] and re.search("takes no (more )?argument", message):
         hint = f"`headstack trace join` makes one of several traces; {hint}"
+    # As all that is printed has them.
+    if apart := re.search(r"`(\d{1,3}(?:,\d{3})+(?:\.\d+)?)` is not a ", message):
+        hint = f"write it without separators: `{apart[1].replace(',', '')}`"
     return message.rstrip(".").replace('"', "`"), hint
 
 

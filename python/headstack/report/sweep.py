@@ -149,10 +149,10 @@ def tiles(comparison: SweepComparison) -> list[Number]:
     for metric in (P99, *(front.metric for front in comparison.fronts)):
         known = [(each.mean, point) for point in points if (each := point.estimate(metric)) is not None]
         if known:
-            least, point = min(known, key=lambda pair: (pair[0], _p99(pair[1])))
-            value = cells.figure(least)
+            value = cells.figure(min(mean for mean, _ in known))
             # What readers see the same of is a tie for them.
-            tied = sum(cells.figure(mean) == value for mean, _ in known)
+            ties = [point for mean, point in known if cells.figure(mean) == value]
+            tied, point = len(ties), min(ties, key=_p99)
             which = f"{point.label} among them" if metric == P99 else f"the quickest is {point.label}"
             whose = point.label if tied == 1 else f"a tie of {tied}; {which}"
             if len(known) < len(points):

@@ -44,7 +44,8 @@ class DaskExecutor(Executor):
                 )
         try:
             self._client = Client(self._cluster or address, timeout="10s", set_as_default=False)
-        except (OSError, ValueError, TimeoutError) as problem:
+        # What answers in another protocol sends lengths that no memory holds.
+        except (OSError, ValueError, TimeoutError, MemoryError) as problem:
             raise InputError(
                 f"--dask {address}: no scheduler answers there ({problem})", "HOST:PORT of a dask-scheduler, or local:2"
             ) from None
