@@ -107,6 +107,8 @@ def kept(out: Path | None) -> str | None:
         return None
     from headstack.sweeping.folder import RUNS
 
+    if not out.exists():
+        return None
     runs = sum(1 for _ in (out / RUNS).glob("[0-9]*.parquet"))
     return f"{kept_runs(runs)} in {out}; the same command with --resume goes on"
 
