@@ -81,8 +81,8 @@ def test_a_write_cache_larger_than_the_memory_is_a_warning(tmp_path: Path) -> No
     assert outcome.code == 0
     assert "is sound, with 1 warning" in " ".join(outcome.out.split())
     said = " ".join(outcome.err.split())
-    assert said.startswith(f"warning: {path}: `write_policy.write-back.size_kib`: 300000 KiB are more than")
-    assert "`buffer.size_kib`, 262144 KiB" in said
+    assert said.startswith(f"warning: {path}: `write_policy.write-back.size_kib`: 300,000 KiB are more than")
+    assert "`buffer.size_kib`, 262,144 KiB" in said
     path.write_text(text.replace("size_kib = 98_304.0", "size_kib = 262_144.0"))
     assert command("drives", "check", path).err == ""
 
@@ -104,7 +104,7 @@ def test_a_write_cache_larger_than_the_memory_is_a_warning(tmp_path: Path) -> No
             "`layout.zone.3.sectors_per_track`: 4,331 sectors are not a multiple of the 8 in a physical one",
         ),
         ("layout.zone.*.sectors_per_track=4331", "`layout.zone.0.sectors_per_track` (and 29 more): 4,331 sectors"),
-        ("write_policy.write-back.size_kib=1e9", "1000000000 KiB are more than the drive's memory"),
+        ("write_policy.write-back.size_kib=1e9", "1,000,000,000 KiB are more than the drive's memory"),
     ],
 )
 def test_a_value_that_no_drive_has_is_a_warning(change: str, said: str, tmp_path: Path) -> None:

@@ -68,7 +68,7 @@ def test_cached_writes_draw_what_the_data_sheet_says() -> None:
 @pytest.mark.parametrize(
     ("options", "parts"),
     [
-        (["--rpm", "0"], ["--rpm cannot be 0", "60 to 1000000"]),
+        (["--rpm", "0"], ["--rpm cannot be 0", "60 to 1,000,000"]),
         (["--rpm", "fast"], ["--rpm `fast` is not a list of numbers", "7200,5400"]),
         (["--actuators", "0"], ["--actuators cannot be 0", "1 to 16"]),
         (["--set", "power.seek_w=1"], ["`power.seek_w`", "less than the drive draws idle"]),
@@ -84,7 +84,7 @@ def test_bad_input(options: list[str], parts: list[str]) -> None:
 
 def test_another_speed_needs_the_disks() -> None:
     message = refused("power", "ibm-ultrastar-xp", "--rpm", "5400")
-    assert "its watts hold at 7200 rpm" in message
+    assert "its watts hold at 7,200 rpm" in message
     assert "power.spindle.platters" in message
 
 

@@ -62,7 +62,7 @@ def test_what_makes_no_sense_is_refused() -> None:
     words = ("simulate", DRIVE, "--requests", "10", "--workload", "unix-like")
     error = refused(*words, "--set", "soft_errors.mean_revolutions=0.5")
     assert "soft_errors.mean_revolutions" in error
-    assert "between 1 and 1000" in error
+    assert "between 1 and 1,000" in error
     error = refused(*words, "--set", "soft_errors.mean_revolutions=2", "--set", "soft_errors.read_probability=3")
     assert "soft_errors.read_probability" in error
 

@@ -151,7 +151,7 @@ def grouped(text: str) -> str:
 
 _LARGE = re.compile(
     r"(`[^`\n]*`|\"[^\"\n]*\"|--?[A-Za-z][\w-]* \d+|= \d+|\b(?:device|request|process|port|seed|pid) \d+)|"
-    r"(?:(?<=[\s(\[–−…])|(?<=\s-))(\d{4,})(?![\w/=-]|[.,:]\w)"
+    r"(?:(?<![^\s(\[–−…])|(?<=\s-))(\d{4,})(?![\w/=-]|[.,:]\w)"
 )
 
 

@@ -57,7 +57,8 @@ pub(crate) fn check(config: &SystemConfig, policy: &Policy) -> Option<String> {
         Needs::Cache => Some(format!(
             "`host.scheduler`: {name} must know what the drive's buffer holds, which a host cannot; put it into the \
              drive (`--scheduler drive:{name}`) or take {}",
-            name.replace("pctf", "ptf")
+            // The same by positioning time alone.
+            if name.contains("pctf") { name.replace("pctf", "ptf") } else { "sptf".to_owned() }
         )),
         Needs::Rotation => {
             let known = config.host.knowledge.filter(|&known| known != HostKnowledge::Layout);
