@@ -417,14 +417,14 @@ class StreamModel:
         rows
             Throughputs: "read" or "write", file in 10⁶ bytes, record in KiB, files over which it is the mean, 10⁶ bytes a second.
         parameters
-            Paths of the values to fit: `cache.read_delay`, `cache.write_delay`, `server.read_delay`, `server.write_delay` (their
+            Paths of the values to fit, or tables of them (`cache`): `cache.read_delay`, `cache.write_delay`, `server.read_delay`, `server.write_delay` (their
             means), `cache.overhead_ms`, `cache.interface_mb_per_s`, `mechanism.outer_mb_per_s`, `mechanism.inner_mb_per_s`,
             `mechanism.head_switch_ms`.
         law
             The form of fitted delays: "constant", "uniform" (from 0 to twice the mean), "normal" (a quarter of the mean as standard
             deviation), "exponential".
 
-        Returns a dict: `spec`, `parameters` (each with `name`, `unit`, `before`, `after`, `ci95`, `identifiable`, `why`), and
+        Returns a dict: `spec`, `parameters` (each with `name`, `unit`, `before`, `after`, `ci95` (two ends), `identifiable`, `why`), and
         `differences` of the fitted model from each row, relative.
         """
     @property

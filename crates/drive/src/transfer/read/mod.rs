@@ -158,14 +158,12 @@ fn goes_on_with_stream(media: &Media<'_>, parts: &mut Parts, turn: &Turn) -> boo
     if !parts.history.is_sequential() {
         return false;
     }
-    match media.model.overhead.stream_wait {
-        Some(wait) => parts.history.waits_for_stream(turn.at, wait),
-        None => {
-            // Read-ahead is known as far as somebody has asked: it may have gone on to other tracks since, and to its end.
-            parts.buffer.settle(media, turn.at);
-            parts.buffer.reads_ahead_at(turn.at)
-        }
+    if let Some(wait) = media.model.overhead.stream_wait {
+        return parts.history.waits_for_stream(turn.at, wait);
     }
+    // Read-ahead is known as far as somebody has asked: it may have gone on to other tracks since, and to its end.
+    parts.buffer.settle(media, turn.at);
+    parts.buffer.reads_ahead_at(turn.at)
 }
 
 /// When the `cached` sectors of a read can go, of which the media bring the rest; a hit would take `hit`.
