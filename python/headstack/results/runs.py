@@ -341,7 +341,7 @@ class FleetSummary(TypedDict):
     utilisation_mean: float
     utilisation_max: float
     devices_behind: int
-    """Those that did not keep up with their requests: 2 % of them, and more than 100, were waiting when the last one arrived."""
+    """Those that did not keep up with their requests: 2 % of them, and more than 100, were left at the last arrival, by how long it took to serve them."""
     worst: list[FleetDevice]
     """Those with the longest p99, the worst first."""
 

@@ -90,7 +90,7 @@ pub struct FleetSummary {
     pub utilisation_mean: f64,
     /// The same of the busiest device.
     pub utilisation_max: f64,
-    /// Devices that did not keep up with their requests: 2 % of them, and more than 100, were waiting when the last one arrived.
+    /// Devices that did not keep up with their requests: 2 % of them, and more than 100, were left at the last arrival, by how long it took to serve them.
     pub devices_behind: u64,
     /// The devices with the longest p99, the worst first.
     pub worst: Vec<DeviceSummary>,
