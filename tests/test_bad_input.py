@@ -193,7 +193,7 @@ def test_names_that_are_nearly_right_are_suggested() -> None:
         (("explain", "hp-97560", "--lba", "99999999"), "99,999,999"),
         (("dirves",), "dirves"),
         (("simulate", "hp-97560", "--workload", "unix-like", "--scheduler", "stpf"), "did you mean `sptf`"),
-        (("simulate", "", "--workload", "unix-like"), "an argument is empty"),
+        (("simulate", "", "--workload", "unix-like"), "the word after `simulate` is empty"),
         (("simulate", "hp-97560", "--workload", ""), "--workload is empty"),
         (("simulate", "hp-97560", "--workload", "unix-like", "--scheduler", ""), "--scheduler is empty"),
         (("cost", "--design", ""), "--design is empty"),
@@ -435,7 +435,8 @@ def test_one_kind_beside_another_is_told_to_be_replaced_as_a_whole() -> None:
     [
         (("simulate", "hp-97560", "--trace", ""), "--trace is empty", "give a value, or leave it out"),
         (("simulate", "hp-97560", "--trace="), "--trace is empty", "give a value, or leave it out"),
-        (("drives", "show", ""), "an argument is empty", "give a value"),
+        (("compare", "a.parquet", "b.parquet", "--seed", "-1"), "`compare` does not take `seed=-1`", "at least 0"),
+        (("drives", "show", ""), "the word after `show` is empty", "give a value"),
         ((*UNIX_LIKE, "--set", "x="), "--set `x=` has no value after the `=`", "name=value: `--set x=VALUE`"),
         ((*UNIX_LIKE, "--set", "=5"), "--set `=5` has no name before the `=`", "name=value"),
         ((*UNIX_LIKE, "--set", "x"), "--set `x` has no `=`", "name=value"),

@@ -208,7 +208,7 @@ def test_a_page_where_nothing_changed_says_so_first(measured: Path, tmp_path: Pa
     page = tmp_path / "same.html"
     words = ("calibrate", DRIVE, "--trace", measured, "--parameters", UNUSED, "--rounds", "1", "--report", page)
     error = run(*words, "--json").json()["test"]["after"]["per_request"]["mae_percent"]
-    text = page.read_text()
+    text = page.read_text().replace("\u00a0", " ")
     assert (
         "No parameter was changed: on test requests, to which nothing was fitted, the error per request stays" in text
     )

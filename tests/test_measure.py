@@ -304,7 +304,7 @@ def test_devices_that_are_too_small_are_told_how_large_they_must_be(tmp_path: Pa
         device = tmp_path / f"{size}.img"
         device.write_bytes(bytes(size))
         assert f"holds {size} bytes; at least 4,194,304 are needed" in refused("measure", device, "rotation")
-    assert "an argument is empty" in refused("measure", "")
+    assert "the word after `measure` is empty" in refused("measure", "")
 
 
 def test_a_signal_at_any_instant_tells_how_to_go_on(

@@ -46,7 +46,7 @@ ROWS = [
 def answer(page: str) -> str:
     found = re.search(r'<p class="answer">(.*?)</p>', page, re.DOTALL)
     assert found
-    return found[1]
+    return found[1].replace("\u00a0", " ")
 
 
 def study(rows: list[Row] = ROWS) -> StudyResult:
@@ -118,6 +118,15 @@ def test_a_page_shows_what_is_typed_as_code_and_no_backticks() -> None:
     page = Page("t", "", [], [Section("", "look at `a<b`")], notices=["`skippy-backwards` sees the media"]).html()
     assert "<code>a&lt;b</code>" in page
     assert '<p class="notice"><code>skippy-backwards</code> sees the media</p>' in page
+
+
+def test_a_number_stays_with_its_unit_and_a_noun_with_its_number() -> None:
+    """On a phone an answer had "12.5" at the end of one line and "ms" on the next."""
+    said = "It takes 12.5 ms at LBA 1,000 for 3 of 4 drives, as `sweep --count 3 points` says"
+    page = Page("t", "", [], [], answer=said).html()
+    assert answer(page) == said.replace("`sweep --count 3 points`", "<code>sweep --count 3 points</code>")
+    for whole in ("12.5\u00a0ms", "LBA\u00a01,000", "4\u00a0drives", "3 of 4", "--count 3 points"):
+        assert whole in page, whole
 
 
 def test_a_study_finds_its_answer_in_our_numbers() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from pathlib import Path
 
 import pytest
@@ -40,6 +41,17 @@ def test_single_requests_are_predicted(drive: str, name: str, gap: str, mae_perc
     fit = scores["phase"]["drives"][0]["fit"]
     assert fit["period_found"]
     assert fit["coherence"]["held_out_after"] >= fit["coherence"]["held_out_before"] - 0.01
+
+
+def test_a_lock_that_does_not_find_the_period_says_so(tmp_path: Path) -> None:
+    """The page called the scores phase-locked, above a section that said "Nothing"."""
+    short = tmp_path / "short.parquet"
+    headstack("simulate", "hp-97560", "--workload", "unix-like", "--requests", "40", "--out", short)
+    page = tmp_path / "short.html"
+    found = headstack("validate", "hp-97560", "--trace", short, "--phase-lock", "--report", page)
+    said = "phase-locked at the file's speed: the times do not tell the period"
+    assert said in " ".join(found.out.split())
+    assert said in html.unescape(page.read_text())
 
 
 def test_tracks_that_a_drive_passes_over_are_named_and_saved(tmp_path: Path) -> None:

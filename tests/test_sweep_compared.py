@@ -146,6 +146,11 @@ def test_a_point_that_does_not_keep_up_wins_nothing(tmp_path: Path) -> None:
     assert medians is not None
     # At 1000 rpm under the heavier load there is none.
     assert len(medians) == len(found.points) - 1
+    # Beside the bar of a queue that grows nobody would see the others.
+    bars = next(section for section in sweep_page(found).sections if section.title == "Where the time goes")
+    assert bars.chart is not None
+    assert "but for points that do not keep up" in bars.text
+    assert "rotation_rpm 1000" not in json.dumps(bars.chart.to_dict())
 
 
 def test_what_costs_the_same_is_not_called_chance(swept: Path) -> None:
@@ -312,6 +317,13 @@ def test_the_page_shows_fronts_and_all_points(swept: Path, tmp_path: Path) -> No
         assert part in text
     assert len(text) < 5_000_000
     assert os.environ.get("HOME", "/nowhere") + "/" not in text.replace(str(page), "").split("To cite")[0]
+
+
+def test_the_head_of_changes_in_percent_has_no_other_unit(swept: Path) -> None:
+    found = headstack.Sweep(swept).compare()
+    heads = dict(zip(found.columns, zip(*found.rows(), strict=True), strict=True))
+    assert "response p99 (ms)" in heads
+    assert any("%" in cell for cell in heads["change of response p99"])
 
 
 def test_an_interval_below_zero_has_no_logarithm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

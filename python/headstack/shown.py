@@ -175,3 +175,22 @@ def made_by(summary: Mapping[str, Any]) -> Shown:
         ", ".join(f"{name} {value}" for name, value in zip(names, told, strict=True)),
         *map(Part, names, told),
     )
+
+
+# A number stays with its unit, whether that is `ms` or "sectors"; words such as "and" are no units.
+_NO_UNIT = (
+    "a|about|after|all|an|and|are|as|at|before|below|beside|but|by|can|does|each|for|from|goes|had|has|have|if|in|into|is|it|its|"
+    "may|more|not|of|on|once|only|or|since|so|than|that|the|then|there|they|to|too|under|until|was|were|what|when|where|which|"
+    "while|who|will|with|without"
+)
+_KEPT_TOGETHER = re.compile(
+    rf"(?<![\w.,=])(\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?) (?=[%×±°]|\+/-|(?!(?:{_NO_UNIT})\b)[A-Za-zµ])"
+)
+_TIMES = re.compile(r"(?<=\u00a0[x×±]) (?=\d)|(?<=\u00a0\+/-) (?=\d)")
+_NAMED = re.compile(r"\b((?:LBA|cylinder|head|sector|track|zone|device|point|seed)) (?=\d)")
+
+
+def kept_together(text: str) -> str:
+    """The text with no-break spaces in what a line must not end in: between a number and its unit, a noun and its number."""
+    kept = _TIMES.sub("\u00a0", _KEPT_TOGETHER.sub("\\1\u00a0", text))
+    return _NAMED.sub("\\1\u00a0", kept)

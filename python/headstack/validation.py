@@ -147,6 +147,19 @@ def _check_lock(phase_lock: bool | float, replay: Replay | None, ladder: bool) -
         )
 
 
+UNLOCKED = "It turns at the speed of its file."
+"""Of a drive whose period a phase lock did not find."""
+
+
+def lock_words(phase: Mapping[str, Any]) -> str:
+    """How scores are phase-locked: the phase is followed at the speed of the file where a period was not found."""
+    unknown = sum(not drive["fit"]["period_found"] for drive in phase["drives"])
+    if not unknown:
+        return "phase-locked"
+    whose = "" if unknown == len(phase["drives"]) else f" of {unknown:,} of {len(phase['drives']):,} drives"
+    return f"phase-locked at the file's speed{whose}: the times do not tell the period"
+
+
 def skipped_words(tracks: list[SkippedTrack]) -> str:
     """Where the angles of the file's layout begin to be wrong, and what mends it, in sentences."""
     first = tracks[0]["between_lbas"]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from headstack.validation import lock_words
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -30,7 +32,7 @@ def describe_head(summary: Mapping[str, Any], trace: str) -> list[str]:
     paragraphs = [
         f"{summary['system']}, corrected by `headstack calibrate` from the first {split['train_requests']:,} measured "
         f"requests of {trace}.",
-        f"Mean error per request, phase-locked: {scores(train)} on these; {scores(test)} on {scored}. Demerit there: "
+        f"Mean error per request, {lock_words(summary['phase']['after'])}: {scores(train)} on these; {scores(test)} on {scored}. Demerit there: "
         f"{test['before']['demerit_percent']:.2f} to {test['after']['demerit_percent']:.2f} %.",
     ]
     if changed:

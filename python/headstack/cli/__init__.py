@@ -146,7 +146,7 @@ def _refuse_empty(words: list[str]) -> None:
         option = word.removesuffix("=") if re.fullmatch(r"--[\w-]+=", word) else before if not word else None
         if option is None:
             continue
-        named = option if option.startswith("--") else "an argument"
+        named = option if option.startswith("--") else f"the word after `{option}`" if option else "the first word"
         raise InputError(
             f"{named} is empty: what was given is `{word or chr(34) * 2}`",
             "give a value, or leave it out (in a shell, a variable that is not set leaves an empty word)",

@@ -14,7 +14,7 @@ from functools import cache
 from itertools import zip_longest
 from typing import TYPE_CHECKING
 
-from headstack.shown import Part, Shown, with_minus
+from headstack.shown import Part, Shown, kept_together, with_minus
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -33,16 +33,6 @@ _ASCII = {
     "–": "-", "—": "-", "−": "-", "…": "...", "×": "x", "±": "+/-", "≤": "<=", "≥": ">=", "→": "->", "√": "sqrt ",
     "µ": "u", "²": "^2", "·": ".", "─": "-", "’": "'", "‘": "'", "“": '"', "”": '"', "█": "#", "▌": "-", "\u00a0": " ",
 }  # fmt: skip
-# A number stays with its unit, whether that is `ms` or "sectors"; words such as "and" are no units.
-_NO_UNIT = (
-    "a|about|after|all|an|and|are|as|at|before|below|beside|but|by|can|does|each|for|from|goes|had|has|have|if|in|into|is|it|its|"
-    "may|more|not|of|on|once|only|or|since|so|than|that|the|then|there|they|to|too|under|until|was|were|what|when|where|which|"
-    "while|who|will|with|without"
-)
-_KEPT_TOGETHER = re.compile(
-    rf"(?<![\w.,=])(\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?) (?=[%×±°]|\+/-|(?!(?:{_NO_UNIT})\b)[A-Za-zµ])"
-)
-_TIMES = re.compile(r"(?<=\u00a0[x×±]) (?=\d)|(?<=\u00a0\+/-) (?=\d)")
 _NOTHING = {"", "–", "-"}
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 
@@ -404,8 +394,7 @@ def _length(text: str) -> int:
 
 def _words(text: str) -> list[str]:
     """What may stand on lines of its own: words, a number with its unit."""
-    kept = _TIMES.sub("\u00a0", _KEPT_TOGETHER.sub("\\1\u00a0", text))
-    return [word.replace("\u00a0", " ") for word in kept.split(" ")]
+    return [word.replace("\u00a0", " ") for word in kept_together(text).split(" ")]
 
 
 def _longest_word(text: str) -> int:

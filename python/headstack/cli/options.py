@@ -145,6 +145,13 @@ class ReadOptions:
         changed = (field.name for field in fields(self) if getattr(self, field.name) != field.default)
         return ["--" + name.rstrip("_").replace("_", "-") for name in changed]
 
+    def nothing_left(self) -> str:
+        """Why no request is left: all are left out, or none is whole."""
+        chosen = self.device or self.from_ or self.to or self.op or self.process or self.skip_zero_length
+        if chosen:
+            return "nothing of the trace was chosen: no request is left by what options leave out"
+        return "the trace holds no whole request"
+
     def open(self, path: Path) -> Trace:
         """Open the trace with these options."""
         from headstack import Trace

@@ -156,16 +156,20 @@ def simulate(
         _show(run.summary)
         _show_measured(run.summary, measured)
     written = (out, driver_out, background_out, report, save)
-    _say_beside(built, source, run.summary, [path for path in written if path is not None])
+    _say_beside(built, source, how, run.summary, [path for path in written if path is not None])
     return 1 if "data_loss" in run.summary else 0
 
 
-def _say_beside(built: System, source: Workload | Trace, summary: Mapping[str, Any], written: list[Path]) -> None:
+def _say_beside(
+    built: System, source: Workload | Trace, how: TraceOptions, summary: Mapping[str, Any], written: list[Path]
+) -> None:
     from headstack import Workload
     from headstack.overload import cut_short, overload
     from headstack.scheduler_names import idle_limits, idle_schedulers
 
     none = "" if summary["requests"] else "no request was complete in time: there is nothing to tell"
+    if none and summary["in_flight_cut"] == 0 and not isinstance(source, Workload):
+        none = how.nothing_left()
     limits = idle_limits(built, source) if isinstance(source, Workload) else ""
     for warning in (none, overload(summary), cut_short(summary), idle_schedulers(built), limits):
         if warning:

@@ -19,9 +19,6 @@ if TYPE_CHECKING:
 
     from headstack.results.traces import TraceInfo
 
-NOTHING_CHOSEN = "nothing of the trace was chosen: no request is left by what options leave out"
-NOTHING_WHOLE = "the trace holds no whole request"
-
 app = App(name="trace", help=VERBS["trace"][1], help_epilogue=examples("trace"))
 app.command(
     "headstack.cli.trace_match:match",
@@ -80,7 +77,7 @@ def info(
         about = how.open(trace).info(strict=strict, progress=told)
     output.trace_notes(about["notes"])
     if not about["requests"]:
-        output.warning(nothing_left(how))
+        output.warning(how.nothing_left())
     if json:
         output.print_json({"trace": as_given(trace), **about})
     else:
@@ -107,7 +104,7 @@ def convert(
     output.trace_notes(written["notes"])
     requests, others = written["requests"], written["others"]
     if not requests + others:
-        output.warning(f"{nothing_left(how)}; the file holds none")
+        output.warning(f"{how.nothing_left()}; the file holds none")
     if json:
         output.print_json({"trace": as_given(trace), "out": str(out), **written})
     else:
@@ -154,12 +151,6 @@ def left_out_words(written: Mapping[str, Any]) -> str:
     return words + (
         f"; {changed:,} names of processes changed: a sign in them is none of this format" if changed else ""
     )
-
-
-def nothing_left(how: ReadOptions) -> str:
-    """Why no request is left: all are left out, or none is whole."""
-    chosen = how.device or how.from_ or how.to or how.op or how.process or how.skip_zero_length
-    return NOTHING_CHOSEN if chosen else NOTHING_WHOLE
 
 
 def _device(device: int) -> str:

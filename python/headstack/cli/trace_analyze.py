@@ -10,7 +10,6 @@ from cyclopts import Parameter
 from headstack.cli import output, progress
 from headstack.cli.layers import show_layers
 from headstack.cli.options import OUTPUT, RUN, Json, ReadOptions, Strict
-from headstack.cli.trace import nothing_left
 from headstack.remote import as_given
 from headstack.report import causes
 from headstack.report.losses import from_dispatch_words, lost_words, unpaired_words
@@ -46,7 +45,7 @@ def analyze(
 
         trace_page(trace.name or as_given(trace), about).write(report)
     if not about["requests"] and not (about["flushes"] or about["discards"]):
-        output.warning(unpaired_words(about) or nothing_left(how))
+        output.warning(unpaired_words(about) or how.nothing_left())
     if json:
         output.print_json({"trace": as_given(trace), **about})
         return 0

@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 from headstack.cli import output
 from headstack.cli.options import OUTPUT, TRACE, Json, ReadOptions, Strict, WrittenAs
-from headstack.cli.trace import left_out_words, nothing_left
+from headstack.cli.trace import left_out_words
 from headstack.errors import InputError
 from headstack.remote import as_given
 from headstack.report.tables import duration
@@ -49,7 +49,7 @@ def join(
     written = join_traces(opened, out, clocks=clocks, devices_apart=devices == "apart", format=as_, strict=strict)
     output.trace_notes(written["notes"])
     if not written["requests"]:
-        output.warning(f"{nothing_left(how)}; the file holds none")
+        output.warning(f"{how.nothing_left()}; the file holds none")
     if json:
         output.print_json(
             {"traces": [as_given(path) for path in traces], "out": str(out), "devices": devices, **written}

@@ -200,9 +200,9 @@ def _show(summary: Mapping[str, Any]) -> None:
             text_columns=(0, 1),
         )
     from headstack.calibration.retries import demerit_with_retries
-    from headstack.validation import skipped_words
+    from headstack.validation import lock_words, skipped_words
 
-    lock = ", phase-locked" if summary["phase_lock"] else ""
+    lock = f", {lock_words(summary['phase'])}" if summary["phase_lock"] else ""
     pairs: list[tuple[str, str]] = [
         ("model", summary["system"]),
         ("trace", f"{summary['workload']}, {summary['replay']} replay{lock}"),

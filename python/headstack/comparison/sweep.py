@@ -263,7 +263,15 @@ class SweepComparison:
         """The heads of the table of all points."""
         heads = cells.columns(self.sweep.definition.metrics)
         axes = [axis.name for axis in self.sweep.definition.axes]
-        return ["point", *axes, "runs", *heads, *(f"change of {head}" for head in heads[:CHANGES])]
+        named = zip(self.sweep.definition.metrics[:CHANGES], heads[:CHANGES], strict=True)
+        changes = [self._head_of_change(metric, head) for metric, head in named]
+        return ["point", *axes, "runs", *heads, *changes]
+
+    def _head_of_change(self, metric: str, head: str) -> str:
+        """Changes in percent bear their sign themselves; others are in the unit of the value."""
+        found = [self._change_of(point, metric) for point in self.points]
+        plain = any(each is not None and each.change_percent is None for each in found)
+        return f"change of {head if plain else head.partition(' (')[0]}"
 
     def rows(self) -> list[list[str]]:
         """A row for each point: its axes, its metrics with their intervals, and what changed against the first."""

@@ -11,6 +11,7 @@ from headstack.report import charts, style
 from headstack.report.page import Number, Page, Section
 from headstack.report.residuals import fit_section
 from headstack.shown import number
+from headstack.validation import lock_words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -34,7 +35,7 @@ def calibration_page(found: Calibration) -> Page:
     )
     return Page(
         title=f"{summary['system']} fitted to {summary['workload']}",
-        subtitle=f"{split['train_requests']:,} training requests, {scored}; phase-locked",
+        subtitle=f"{split['train_requests']:,} training requests, {scored}; {lock_words(summary['phase']['after'])}",
         answer=_answer(found),
         numbers=[
             Number("error per test request", f"{number(after['per_request']['mae_percent'])} %",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from headstack.files import write_whole
 from headstack.report import origin, style
 from headstack.report.bundle import bundle
-from headstack.shown import with_minus
+from headstack.shown import kept_together, with_minus
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -88,12 +88,19 @@ class Page:
 _SILENT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
+_CODE = re.compile(r"`([^`\n]+)`")
+
+
 def _prose(text: str) -> Markup:
     """Words of a page, what is to be typed as code: its backticks are for terminals."""
     from markupsafe import Markup, escape
 
-    said = str(escape(with_minus(text)))
-    return Markup(re.sub(r"`([^`\n]+)`", r"<code>\1</code>", said))  # noqa: S704 (escaped above)
+    parts = _CODE.split(with_minus(text))
+    said = [
+        f"<code>{escape(part)}</code>" if place % 2 else str(escape(kept_together(part)))
+        for place, part in enumerate(parts)
+    ]
+    return Markup("".join(said))  # noqa: S704 (escaped above)
 
 
 def _minus(value: object) -> object:

@@ -12,7 +12,7 @@ from headstack.report.residual_charts import Against
 from headstack.report.tables import PHASES
 from headstack.residuals import GUESSES, NEAR_CYLINDERS, OPS, REVOLUTION_TOLERANCE, class_words, is_exact, where, worst
 from headstack.shown import number, signed
-from headstack.validation import skipped_words
+from headstack.validation import UNLOCKED, skipped_words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -228,7 +228,7 @@ def fit_section(drive: Mapping[str, Any], requests: int) -> Section:
     fit, tracking = drive["fit"], drive["tracking"]
     title = f"What the phase lock fitted to {drive['drive']}"
     if not fit["period_found"]:
-        return Section(title, f"Nothing: the first {number(requests)} requests do not tell the period.")
+        return Section(title, f"Nothing: the first {number(requests)} requests do not tell the period. {UNLOCKED}")
     coherence = fit["coherence"]
     text = (
         f"{fit['rotation_rpm']:.2f} rpm ({fit['rotation_ms']:.4f} ms a revolution) from {number(fit['observations'])} of the "

@@ -373,14 +373,18 @@ def _pooled(point: PointResult) -> list[tuple[float, float]]:
 
 
 def phases(comparison: SweepComparison, shown: list[PointResult], names: list[str], noun: str = "point") -> Section:
-    """Mean phases of the same."""
+    """Mean phases of the same, but for those that do not keep up: next to a queue that grows nobody would see theirs."""
+    told = list(zip(shown, names, strict=True))
+    kept = [each for each in told if each[0].point.number not in comparison.left_behind] or told
     means = {
         name: {phase: sum(run.summary["phases_ms"][phase] for run in point.runs) / len(point.runs) for phase in PHASES}
-        for point, name in zip(shown, names, strict=True)
+        for point, name in kept
     }
+    but = f", but for {noun}s that do not keep up" if len(kept) < len(told) else ""
+    which = _which(comparison, shown, noun)
     return Section(
         "Where the time goes",
-        f"Mean phases along the critical path, of {_which(comparison, shown, noun)}; they add up to the mean response.",
+        f"Mean phases along the critical path, of {which}{but}; they add up to the mean response.",
         charts.phases(means),
     )
 

@@ -9,6 +9,7 @@ from headstack.report.page import Number, Page, Section
 from headstack.report.residuals import residual_sections
 from headstack.report.tables import assumed_notice, citation
 from headstack.shown import number, signed
+from headstack.validation import lock_words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -37,7 +38,8 @@ def validation_page(validation: Validation) -> Page:
             Number(
                 "error per request",
                 f"{number(errors['mae_ms'])} ms",
-                f"{number(errors['mae_percent'])} % of the mean" + (", phase-locked" if unlocked else ""),
+                f"{number(errors['mae_percent'])} % of the mean"
+                + (f", {lock_words(validation.summary['phase'])}" if unlocked else ""),
             ),
             *(
                 [Number("not phase-locked", f"{number(unlocked['per_request']['mae_ms'])} ms", "error per request")]

@@ -48,7 +48,7 @@ impl MockParameters {
         let mut parameters = Self::default();
         for pair in text.split(',').filter(|pair| !pair.is_empty()) {
             let refused = |problem: String| MeasureError::Refused {
-                device: format!("mock:{text}"),
+                device: format!("`mock:{text}`"),
                 problem,
                 hint: "for example `mock:rpm=5400,heads=9,sectors_per_track=142`".to_owned(),
             };

@@ -29,7 +29,8 @@ const MOST_BYTES: u64 = 64 << 20;
 
 fn expected_s(outlook: &Outlook<'_>) -> f64 {
     let share = outlook.scope.scan_share;
-    let seeks_s = if share < 1.0 { PARTS as f64 * 2.0 * outlook.revolution_s } else { 0.0 };
+    let reads = share * outlook.device.sectors.div_ceil(block(outlook.device)) as f64;
+    let seeks_s = if share < 1.0 { reads.min(PARTS as f64) * 2.0 * outlook.revolution_s } else { 0.0 };
     share * outlook.device.bytes() as f64 / outlook.bytes_per_s + seeks_s
 }
 
@@ -44,10 +45,10 @@ fn run(session: &mut Session<'_>, context: &Context) -> Result<(), MeasureError>
     let (sectors, block) = (session.sectors(), block(session.device.info()));
     let blocks = sectors.div_ceil(block);
     let first_of = |part: u64| blocks * part / PARTS;
+    // Counted from the beginning: of parts of a few reads, some are left out, where rounding up each would read more than was asked.
+    let wanted_before = |part: u64| (first_of(part) as f64 * context.scope.scan_share).ceil() as u64;
     for part in (0..PARTS).filter(|&part| !context.done.contains(&(part as u32))) {
-        let all = first_of(part + 1) - first_of(part);
-        let wanted = (all as f64 * context.scope.scan_share).ceil() as u64;
-        for step in 0..wanted {
+        for step in 0..wanted_before(part + 1) - wanted_before(part) {
             let lba = (first_of(part) + step) * block;
             let access = Access { mode: Mode::Read, lba, sectors: block.min(sectors - lba) as u32 };
             session.take((part as u32, step as i64), Role::Measure, access)?;
