@@ -331,7 +331,7 @@ def test_halves_that_no_file_tells_of_are_shown_by_match(tmp_path: Path) -> None
                     7, 8 << 20, 0, 0, 0)
         for number, line in enumerate(lines, 1)
     ))  # fmt: skip
-    assert "halves of 200 requests" in headstack("trace", "match", run).out
+    assert "events of 200 requests" in headstack("trace", "match", run).out
 
 
 def test_a_trace_of_halves_is_not_said_to_be_left_out_by_options(tmp_path: Path) -> None:

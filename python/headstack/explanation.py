@@ -51,7 +51,8 @@ class Explanation:
         from headstack.notebook import sentence
         from headstack.report.explanation import answer
 
-        return sentence(answer(self))
+        each = (Explanation(self.system, [timeline]) for timeline in self.timelines)
+        return "".join(sentence(answer(one)) for one in each)
 
     def report(self, path: str | Path) -> None:
         """Write the page: the timeline, and each step in words."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from headstack import _core
 from headstack.arguments import checked
+from headstack.counted import plural
 from headstack.errors import InputError
 from headstack.renamed import formerly
 from headstack.run import as_system, with_scheduler
@@ -44,6 +45,9 @@ class Fleet:
     def devices(self) -> _core.Table:
         """One row a device: requests, utilisation, and mean, quantiles and maximum of its responses."""
         return self.result.devices()
+
+    def __repr__(self) -> str:
+        return f"Fleet({plural(self.summary['devices'], 'device')}, {plural(self.summary['requests'], 'request')})"
 
     def _repr_html_(self) -> str:
         from headstack.notebook import fleet

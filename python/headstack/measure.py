@@ -194,7 +194,7 @@ class Measurement:
         return len(self._record)
 
     def __repr__(self) -> str:
-        return repr(self._record)
+        return f"Measurement({self.device!r}, {len(self):,} accesses, {', '.join(self.head['finished'])})"
 
     def _repr_html_(self) -> str:
         from headstack.report.measurement import values_html

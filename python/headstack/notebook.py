@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from headstack.costing import Cost
     from headstack.device_costs import Coefficients
     from headstack.power import PowerBudget
+    from headstack.studies.framework import StudyResult
 
 
 _QUANTILES = (("mean", "mean"), ("p99", "p99"), ("max", "max"))
@@ -179,6 +180,21 @@ def validation(summary: Mapping[str, Any]) -> str:
 def sentence(text: str) -> str:
     """An answer."""
     return f"<p>{escape(text)}</p>"
+
+
+def study(result: StudyResult) -> str:
+    """The answer of a study, and every claim with the source's number beside ours."""
+    from headstack.report.study import PAGE_COLUMNS, page_cells
+
+    heads = "".join(f"<th style='text-align:left'>{escape(head)}</th>" for head in PAGE_COLUMNS)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{escape(with_minus(cell))}</td>" for cell in page_cells(row)) + "</tr>"
+        for row in result.rows
+    )
+    return (
+        f"<p><b>{escape(result.title)}</b> {escape(with_minus(result.answer()))}</p>"
+        f"<table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
+    )
 
 
 def calibration(summary: Mapping[str, Any]) -> str:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from headstack import _core, frames, unusual
 from headstack.arguments import checked
+from headstack.counted import plural
 from headstack.errors import InputError
 from headstack.files import parquet
 from headstack.overrides import scheduler_override
@@ -241,7 +242,7 @@ class Run:
     def __repr__(self) -> str:
         mean = self.summary["response_ms"]["mean"]
         shown = "no requests" if mean is None else f"mean response {mean:.3f} ms"
-        return f"Run({self.summary['system']!r}, {self.summary['workload']!r}, {self.summary['requests']:,} requests, {shown})"
+        return f"Run({self.summary['system']!r}, {self.summary['workload']!r}, {plural(self.summary['requests'], 'request')}, {shown})"
 
     def _repr_html_(self) -> str:
         from headstack.report.tables import key_numbers_html

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from headstack import _core
 from headstack.arguments import checked
+from headstack.counted import plural
 from headstack.errors import InputError
 from headstack.gaps import settle_gap
 from headstack.renamed import formerly
@@ -274,6 +275,6 @@ class Validation:
     def __repr__(self) -> str:
         summary = self.summary
         return (
-            f"Validation({summary['system']!r}, {summary['requests']:,} requests, "
+            f"Validation({summary['system']!r}, {plural(summary['requests'], 'request')}, "
             f"demerit {summary['demerit_percent']:.2f} %)"
         )

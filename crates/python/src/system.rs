@@ -227,7 +227,8 @@ impl Workload {
     }
 
     fn __repr__(&self) -> String {
-        format!("Workload({:?}, {} stream(s))", self.name, self.spec.stream.len())
+        let count = self.spec.stream.len();
+        format!("Workload({:?}, {count} stream{})", self.name, if count == 1 { "" } else { "s" })
     }
 }
 

@@ -153,6 +153,19 @@ def _refuse_empty(words: list[str]) -> None:
         )
 
 
+def _refuse_folders(words: list[str], outputs: Named) -> None:
+    """Refuse a file that is named as a folder is: without its slash it would be written beside where it was meant to be."""
+    from headstack.errors import InputError
+
+    for option, path in outputs:
+        named = (word.rpartition("=")[2] for word in words if word.endswith(os.sep))
+        if os.path.normpath(path) in map(os.path.normpath, named):
+            raise InputError(
+                f"{option} `{path}{os.sep}`: there is no such folder",
+                f"make it and name a file in it, as `{path / 'NAME'}`, or leave out the `{os.sep}`",
+            )
+
+
 def _overview(arguments: list[str]) -> bool:
     """Answer what needs no verb; parsing would take longer than the answer."""
     if not arguments or arguments in (["--help"], ["-h"]):
@@ -188,6 +201,7 @@ def _call(arguments: list[str]) -> int | None:
         words, console=_console(words), exit_on_error=False, print_error=False, help_on_error=False
     )
     outputs, inputs = named.files(verb, bound)
+    _refuse_folders(words, outputs)
     if "-" in arguments and any(str(path) == "/dev/stdin" for _, path in outputs):
         raise InputError("`-` is standard input, which is read", "/dev/stdout writes to standard output")
     told = origin.command.set(origin.Origin(tuple(arguments), tuple(path for _, path in inputs)))

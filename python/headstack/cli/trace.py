@@ -10,6 +10,7 @@ from cyclopts import App, Parameter
 from headstack.cli import output, progress
 from headstack.cli.options import OUTPUT, Json, ReadOptions, Strict, TraceOptions, WrittenAs
 from headstack.cli.verbs import VERBS, examples, helped
+from headstack.counted import plural
 from headstack.remote import as_given
 from headstack.report.tables import size, span
 from headstack.shown import Part, Shown, joined, number, of_unit, percent, several
@@ -109,7 +110,7 @@ def convert(
         output.print_json({"trace": as_given(trace), "out": str(out), **written})
     else:
         output.sentence(
-            f"{out}: {requests:,} requests"
+            f"{out}: {plural(requests, 'request')}"
             + (f", {others:,} flushes, discards and others" if others else "")
             + left_out_words(written)
         )

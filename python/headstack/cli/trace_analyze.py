@@ -89,7 +89,7 @@ def _show(trace: Path, about: Analysis) -> None:
         ("response", about["response_ms"]),
         ("wait", about["wait_ms"]),
         ("service", about["service_ms"]),
-        ("inter arrival", about["inter_arrival_ms"]),
+        ("between arrivals", about["inter_arrival_ms"]),
     ]
     groups = [(group["name"], group["response_ms"]) for group in about["by_kind"]]
     _times("Times (ms)", named + groups)

@@ -12,6 +12,7 @@ from cyclopts import Parameter
 
 from headstack.cli import output
 from headstack.cli.options import OUTPUT, RUN, Json, ReadOptions, Strict, WrittenAs
+from headstack.counted import plural
 from headstack.errors import InputError
 from headstack.files import write_whole
 from headstack.shown import Shown, shown
@@ -75,7 +76,7 @@ def make(
         about = {**files, "requests": written, "fitted_to": fitted.get("requests"), "seed": seed}
         output.print_json({**about, "likeness": compared})
     elif out is not None:
-        output.sentence(f"{out}: {written:,} requests")
+        output.sentence(f"{out}: {plural(written, 'request')}")
         _show(compared)
     return 0
 

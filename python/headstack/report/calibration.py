@@ -35,7 +35,7 @@ def calibration_page(found: Calibration) -> Page:
     )
     return Page(
         title=f"{summary['system']} fitted to {summary['workload']}",
-        subtitle=f"{split['train_requests']:,} training requests, {scored}; {lock_words(summary['phase']['after'])}",
+        subtitle=f"{split['train_requests']:,} training requests, {scored}; {_lock(summary)}",
         answer=_answer(found),
         numbers=[
             Number("error per test request", f"{number(after['per_request']['mae_percent'])} %",
@@ -64,6 +64,10 @@ def calibration_page(found: Calibration) -> Page:
             ("drives tried", number(summary["evaluations"])),
         ],
     )  # fmt: skip
+
+
+def _lock(summary: Mapping[str, Any]) -> str:
+    return lock_words(summary["phase"]["after"])
 
 
 def _answer(found: Calibration) -> str:

@@ -128,9 +128,10 @@ def over_time(table: pl.DataFrame) -> Chart:
         .unpivot(list(names), index="time", variable_name="which", value_name="ms")
     )
     colours = {"median": style.BLUE, "p90": style.ORANGE, "max": style.GREY}
+    alone = windows["time"].n_unique() == 1
     return (
         Chart(windows)
-        .mark("line", strokeWidth=1.5)
+        .mark("line", strokeWidth=1.5, point=alone)  # of requests that all arrive at once there is no line
         .encode(
             x=x,
             y=_response_axis(table),

@@ -74,7 +74,7 @@ def lost_words(about: Mapping[str, Any]) -> list[str]:
     torn = about["doubtful"] + about["without_queueing"] + about["orphan_completions"]
     if not lost and about["format"] == "blktrace" and torn * _TORN > about["pairs"] > 0:
         lost.append(
-            f"halves of {torn:,} requests, which no file tells of: perhaps the file of the highest processor is missing"
+            f"events of {torn:,} requests, which no file tells of: perhaps the file of the highest processor is missing"
         )
     if unknown := about["without_queueing"]:
         kept = "may come out far too short" if unknown * _MOST > about["pairs"] else "come out a little too short"

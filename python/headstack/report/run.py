@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from headstack.conditions import CONDITION_COLUMNS, condition_rows
+from headstack.counted import plural
 from headstack.overload import cut_short, held_back, overload
 from headstack.report import charts, style
 from headstack.report.page import Number, Page, Section
-from headstack.report.tables import assumed_notice, citation, completions_frame, duration, key_numbers
+from headstack.report.tables import assumed_notice, citation, completions_frame, duration, durations, key_numbers
 from headstack.run_times import DIRECTIONS, LIMIT_COLUMNS, TIME_COLUMNS, is_mixed, limit_rows, time_rows
 from headstack.shown import number
 
@@ -41,7 +42,7 @@ def run_page(run: Run) -> Page:
         sections.append(_buses(run))
     return Page(
         title=f"{summary['system']} under {summary['workload']}",
-        subtitle=f"{summary['requests']:,} requests in {number(summary['simulated_s'], 1)} simulated seconds"
+        subtitle=f"{plural(summary['requests'], 'request')} in {number(summary['simulated_s'], 1)} simulated seconds"
         + (f", after a warm-up of {summary['warmup_requests']:,}" if summary["warmup_requests"] else ""),
         answer=_answer(summary),
         notices=[
@@ -67,6 +68,8 @@ def _charts(run: Run, frame: pl.DataFrame, stride: int) -> list[Section]:
     means = {"all": summary["phases_ms"]}
     means |= {kind: summary[kind]["phases_ms"] for kind in ("reads", "writes") if summary[kind]["requests"]}
     over_time = "Every request." if len(frame) <= charts.MARKS else "In 250 windows of equal length."
+    if len(frame) > charts.MARKS and frame["arrival_s"].n_unique() == 1:
+        over_time = "All arrive at once."
     return [
         Section(
             "How long requests took",
@@ -192,8 +195,9 @@ def _answer(summary: Mapping[str, Any]) -> str:
     if is_mixed(summary):
         of = {each: duration(summary[each]["response_ms"]["p99"]) for each in DIRECTIONS}
         apart = " (" + ", ".join(f"{each} {time}" for each, time in of.items()) + ")"
+    mean, p99 = durations(response["mean"], response["p99"])
     return (
-        f"A request takes {duration(response['mean'])} on average, and 99 % take at most {duration(response['p99'])}"
+        f"A request takes {mean} on average, and 99 % take at most {p99}"
         f"{apart}; "
         f"the largest part is {phase}, {100 * time / (response['mean'] or 1):.0f} % of the mean."
     )

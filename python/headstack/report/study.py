@@ -29,7 +29,7 @@ def study_page(result: StudyResult) -> Page:
         "Source: what the source prints. Target: our own aim or bound, where it prints none. An input read back was given "
         "to the model and proves nothing about it. After a fit: a constant of the model is fitted to another number of the source.",
         columns=list(PAGE_COLUMNS),
-        rows=[_page_cells(row) for row in result.rows],
+        rows=[page_cells(row) for row in result.rows],
         notes=[row.note for row in result.rows],
         dense=True,
     )
@@ -65,6 +65,7 @@ def _written(amount: float | None, decimals: int) -> Shown:
     return shown(number(round(amount), 0), amount) if amount is not None and decimals == 0 else number(amount, decimals)
 
 
-def _page_cells(row: Row) -> list[str]:
+def page_cells(row: Row) -> list[str]:
+    """The same as `PAGE_COLUMNS` names them."""
     cells = dict(zip(COLUMNS, row_cells(row), strict=True))
     return [cells[name] for name in PAGE_COLUMNS]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from headstack.counted import plural
 from headstack.shown import Shown, number, shown
 
 if TYPE_CHECKING:
@@ -64,11 +65,21 @@ def span(seconds: float) -> Shown:
     return shown(f"{seconds:,.3f} s", seconds, "s")
 
 
+LONG_MS = 10_000
+"""From here on a time is told in s."""
+
+
 def duration(ms: float | None) -> str:
     """Write a time for people: ms, or s where ms would be a long row of digits."""
-    if ms is None:
-        return "–"
-    return f"{number(ms)} ms" if ms < 10_000 else f"{number(ms / 1000, 1)} s"
+    [text] = durations(ms)
+    return text
+
+
+def durations(*times_ms: float | None) -> list[str]:
+    """Times that are compared in a sentence, in one unit."""
+    if max((ms for ms in times_ms if ms is not None), default=0.0) < LONG_MS:
+        return ["–" if ms is None else f"{number(ms)} ms" for ms in times_ms]
+    return ["–" if ms is None else f"{number(ms / 1000, 1 if ms >= LONG_MS else 3)} s" for ms in times_ms]
 
 
 def key_numbers(summary: Mapping[str, Any]) -> list[tuple[str, str, str]]:
@@ -81,7 +92,7 @@ def key_numbers(summary: Mapping[str, Any]) -> list[tuple[str, str, str]]:
         ("mean response", duration(response["mean"]), detail),
         ("median", duration(response["p50"]), f"p90: {duration(response['p90'])}"),
         ("p99", duration(response["p99"]), f"p99.9: {duration(response['p999'])}"),
-        ("max", duration(response["max"]), f"of {number(summary['requests'])} requests"),
+        ("max", duration(response["max"]), f"of {plural(summary['requests'], 'request')}"),
         ("throughput", f"{number(summary['iops'], 1)} IOPS", f"{number(summary['mib_per_s'])} MiB/s"),
         ("drive utilisation", f"{100 * busiest['utilisation']:.1f} %",
          "mechanism busy" if len(summary["drives"]) == 1 else f"the busiest, {busiest['name']}"),

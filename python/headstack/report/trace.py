@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from headstack.counted import plural
 from headstack.report import causes
 from headstack.report import trace_charts as charts
 from headstack.report.losses import from_dispatch_words, lost_words
 from headstack.report.page import Number, Page, Section
-from headstack.report.tables import duration, large, size, span
+from headstack.report.tables import duration, durations, large, size, span
 from headstack.shown import number
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ def trace_page(name: str, about: Analysis) -> Page:
     sections = [section for section in _sections(about) if section.chart is not None or section.rows]
     return Page(
         title=name,
-        subtitle=f"{about['requests']:,} requests in {span(about['span_s'])}, read as {about['format']}",
+        subtitle=f"{plural(about['requests'], 'request')} in {span(about['span_s'])}, read as {about['format']}",
         answer=_answer(about),
         notices=notices,
         numbers=_numbers(about),
@@ -40,11 +41,10 @@ def _answer(about: Analysis) -> str:
     if not response:
         reads = 100 * about["reads"] / (about["requests"] or 1)
         rate = f", {about['requests'] / about['span_s']:,.3g} IOPS" if about["span_s"] else ""
-        return f"{about['requests']:,} requests arrive in {span(about['span_s'])}{rate}, {reads:.0f} % of them reads."
-    return (
-        f"A response takes {duration(response['mean'])} on average, and 99 % take at most {duration(response['p99'])}. "
-        f"{causes.sentence(about)}"
-    )
+        arrive = f"{plural(about['requests'], 'request')} {'arrives' if about['requests'] == 1 else 'arrive'}"
+        return f"{arrive} in {span(about['span_s'])}{rate}, {reads:.0f} % of them reads."
+    mean, p99 = durations(response["mean"], response["p99"])
+    return f"A response takes {mean} on average, and 99 % take at most {p99}. {causes.sentence(about)}"
 
 
 def _numbers(about: Mapping[str, Any]) -> list[Number]:
@@ -55,8 +55,8 @@ def _numbers(about: Mapping[str, Any]) -> list[Number]:
     if about["response_ms"]:
         response, depth = about["response_ms"], about["depth"]
         numbers += [
-            Number("mean response", f"{response['mean']:.3g} ms", f"median {response['p50']:.3g} ms"),
-            Number("p99", f"{response['p99']:.3g} ms", f"max {response['max']:.3g} ms"),
+            Number("mean response", duration(response["mean"]), f"median {duration(response['p50'])}"),
+            Number("p99", duration(response["p99"]), f"max {duration(response['max'])}"),
             Number("queue depth at arrival", f"{depth['mean']:.2f}", f"max {depth['max']}"),
         ]
     if about["bursts"] and about["bursts"]["count"]:
@@ -111,7 +111,9 @@ def _sections(about: Analysis) -> Iterable[Section]:
                 charts.by_address(device["bins"], about["sector_bytes"]),
             )
         yield Section("By start", "Mean and max response over the time of arrival.", charts.by_start(about["by_start"]))
-        yield Section("Responses over time", "Darker: more responses.", charts.heat(about["heat"]))
+        yield Section(
+            "Responses over time", "How many responses fall into each cell, by its colour.", charts.heat(about["heat"])
+        )
         yield Section(
             "Queue depth at arrival",
             "Requests under way when another arrives: mean and maximum.",
@@ -168,7 +170,7 @@ def _bursts(bursts: Bursts | None) -> Iterable[Section]:
         f"{100 * bursts['share_of_writes']:.1f} % of the writes."
     )
     if inside and outside:
-        lead += f" A read in a burst takes {inside['mean']:.3g} ms on average, outside {outside['mean']:.3g} ms."
+        lead += f" A read in a burst takes {duration(inside['mean'])} on average, outside {duration(outside['mean'])}."
     rows = [
         [burst["kind"], number(burst["start_s"], 3), number(burst["length_ms"], 1), number(burst["writes"]),
          number(burst["bytes_written"] / 2**20, 1), number(burst["peak_outstanding"]), number(burst["reads"]),

@@ -93,6 +93,14 @@ class StudyResult:
             parts.append(f"not testable here: {words['not testable']}")
         return " ".join(filter(None, (self.finding, "; ".join(parts) + ".")))
 
+    def __repr__(self) -> str:
+        return f"StudyResult({self.name!r}, {len(self.rows):,} rows)"
+
+    def _repr_html_(self) -> str:
+        from headstack.notebook import study
+
+        return study(self)
+
     def json(self) -> StudyOutput:
         """The rows as a JSON object."""
         return {
