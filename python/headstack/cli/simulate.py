@@ -22,6 +22,7 @@ from headstack.cli.options import (
     warmup,
 )
 from headstack.conditions import CONDITION_COLUMNS, condition_rows
+from headstack.counted import plural
 from headstack.errors import InputError
 from headstack.overload import held_back
 from headstack.run_times import LIMIT_COLUMNS, TIME_COLUMNS, limit_rows, time_rows
@@ -228,7 +229,7 @@ def _show_measured(summary: Mapping[str, Any], measured: list[MeasuredByFio]) ->
 
 def _show(summary: Mapping[str, Any]) -> None:
     output.sentence(
-        f"{summary['system']} under {summary['workload']}: {number(summary['requests'])} requests in "
+        f"{summary['system']} under {summary['workload']}: {plural(summary['requests'], 'request')} in "
         f"{number(summary['simulated_s'], 1)} simulated s ({number(summary['wall_s'])} s here)"
     )
     output.line()
@@ -291,11 +292,11 @@ def _show(summary: Mapping[str, Any]) -> None:
         text = "{} unavailable, {} aborted, by a duration limit; in no other figure"
         pairs.append(("without data", several(text, ended["unavailable"], ended["aborted"])))
     if summary["in_flight_cut"]:
-        pairs.append(("cut", several("{} requests were in flight when the run was cut", summary["in_flight_cut"])))
+        pairs.append(("cut", several("{} in flight when the run was cut", summary["in_flight_cut"])))
     if notice := held_back(summary):
         pairs.append(("backlog", notice))
     if summary["clamped"]:
-        pairs.append(("clamped", several("{} requests had to be moved: measured times overlap", summary["clamped"])))
+        pairs.append(("clamped", several("{} moved: measured times overlap", summary["clamped"])))
     output.facts("", pairs)
 
 

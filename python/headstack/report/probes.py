@@ -119,7 +119,8 @@ def _drop(sawtooth: Mapping[str, Any], x: vega.Options, y: vega.Options) -> list
     middle, text = (before + behind) / 2, f"a revolution: {turn:.3f} ms"
     is_left = middle > sawtooth["sectors_per_track"] / 2
     height = _clear_ms(sawtooth, middle, (low, high), is_left=is_left) if backwards else (low + high) / 2
-    marks = [{"step": middle, "ms": height, "text": text, "short": text}]
+    # On a phone the names of lines lie within the chart, and going backwards there is no room left; the page says it above, too.
+    marks = [{"step": middle, "ms": height, "text": text, "short": "" if backwards else text}]
     if not backwards:
         least = sawtooth["mtm_ms"]
         marks.append(
