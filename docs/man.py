@@ -17,8 +17,8 @@ from headstack.cli import main, verbs
 
 
 def help_text(*words: str) -> str:
-    """The help as it is printed into a pipe of 80 columns, without frames."""
-    os.environ["COLUMNS"] = "80"
+    """The help as it is printed at 72 columns, without frames: `man` sets it in by 7."""
+    os.environ["COLUMNS"] = "72"
     printed = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
     with contextlib.redirect_stdout(printed):
         main([*words, "--help"])

@@ -56,7 +56,7 @@ impl Split {
                 (0..folds).map(|fold| edge(fold)..edge(fold + 1)).collect()
             }
             Self::KFold(folds) => {
-                let problem = format!("{folds} folds are not between 2 and {MOST_FOLDS}");
+                let problem = format!("a trace is split into 2 to {MOST_FOLDS} folds, not into {folds}");
                 return Err(FitError::input(problem, "--split k-fold, which is 5, or --split 10-fold"));
             }
         };

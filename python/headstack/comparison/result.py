@@ -274,7 +274,15 @@ class Comparison:
 
     def answer(self) -> str:
         """What differs most, in a sentence for each of the others."""
-        return " ".join(_sentence(self.sources[0].name, each) for each in self.differences)
+        said = [_sentence(self.sources[0].name, each) for each in self.differences]
+        return " ".join([*said, *self._apart()])
+
+    def _apart(self) -> list[str]:
+        """That scores of other measured requests say nothing about which model is closer."""
+        means = {each.values["measured_mean"].value for each in self.sources if "measured_mean" in each.values}
+        return ["The scores are not of the same measured requests: a change may be that of the requests."] * (
+            len(means) > 1
+        )
 
     def report(self, path: str | Path) -> None:
         """Write the page: distributions over each other, differences, all values."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from headstack import _core, unusual
@@ -109,7 +110,10 @@ def tell_unusual(definition: Definition) -> None:
 
 
 def _culprit(definition: Definition, point: Point) -> str:
-    """The axis without which the point could be built, for the message."""
+    """The axis without which the point could be built, for the message: none where it can be, and only its run fails."""
+    with suppress(HeadstackError):
+        point.settings.build()
+        return ""
     for number, axis in enumerate(definition.axes):
         try:
             settings_without(definition, point, axis).build()

@@ -55,7 +55,7 @@ pub fn fitting(
                     "nothing fits into {within_s:.0} s: about {:.0} s are the least that says anything",
                     total(&fits)
                 ),
-                hint: "give it more time, or name the probes".to_owned(),
+                hint: "give it more time (--within), or name probes that take less".to_owned(),
             });
         };
         fits[place] = false;
