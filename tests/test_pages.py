@@ -228,6 +228,29 @@ def test_pages_draw_without_a_complaint(tmp_path: Path, look: str, width: int) -
     assert shown.stdout.count("<svg") >= 4
 
 
+@pytest.mark.skipif(not (shutil.which("chromium") and shutil.which("pdftotext")), reason="needs chromium and pdftotext")
+def test_a_page_printed_from_a_dark_screen_is_whole(tmp_path: Path) -> None:
+    """Charts were drawn anew for paper while its pages were laid out: what stood below them was lost."""
+    path, paper = tmp_path / "run.html", tmp_path / "run.pdf"
+    headstack.simulate("hp-97560", "unix-like", requests=500, sample=True).report(path)
+    subprocess.run(
+        ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=5000", "--window-size=1280,900",
+         f"--user-data-dir={tmp_path / 'profile'}", *colours("dark"), f"--print-to-pdf={paper}", path.as_uri()],
+        capture_output=True, timeout=90, check=True,
+    )  # fmt: skip
+    text = subprocess.run(["pdftotext", paper, "-"], capture_output=True, text=True, check=True).stdout
+    assert "To cite" in text
+    assert "configuration" in text.split("To cite")[1]
+
+
+def test_wide_cells_may_go_on_in_further_lines() -> None:
+    """Long sentences in the first column kept one line: at 1280 px no number of the table was in sight."""
+    section = Section("", columns=["what", "a"], rows=[["word " * 20, "3.38 % (2.84 to 3.91)"]], dense=True)
+    page = Page("t", "", [], [section]).html()
+    assert re.search(r'<td class="left words">(word ){20}</td>', page)
+    assert '<span class="kept">3.38 %</span> <span class="kept">(2.84 to 3.91)</span>' in page
+
+
 @pytest.mark.skipif(shutil.which("chromium") is None, reason="needs chromium")
 def test_nothing_is_cut_on_any_page_at_any_width(tmp_path: Path) -> None:
     pages = every_page(tmp_path)

@@ -54,6 +54,17 @@ def test_a_lock_that_does_not_find_the_period_says_so(tmp_path: Path) -> None:
     assert said in html.unescape(page.read_text())
 
 
+def test_a_page_tells_what_the_lock_fitted_once(tmp_path: Path) -> None:
+    headstack(
+        "simulate", "hp-97560", "--workload", "unix-like", "--requests", "1500", "--out", tmp_path / "run.parquet"
+    )
+    page = tmp_path / "lock.html"
+    words = ("validate", "hp-97560", "--trace", tmp_path / "run.parquet", "--phase-lock", "--report", page)
+    assert "not phase-locked" in (headstack(*words) and page.read_text())
+    assert "drive's values w" not in html.unescape(page.read_text())
+    assert "speed, skews and angles are fitted to the first" in page.read_text()
+
+
 def test_tracks_that_a_drive_passes_over_are_named_and_saved(tmp_path: Path) -> None:
     saved = tmp_path / "fitted.toml"
     words = ("validate", "hp-c3323a", "--trace", trace("hp_c3323a"), "--phase-lock")

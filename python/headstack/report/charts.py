@@ -54,7 +54,7 @@ def cdf_lines(points: pl.DataFrame, colours: Mapping[str, str], title: str, *, w
             "curve:N",
             sort=labels,
             scale=vega.Scale(domain=labels, range=[colours[label] for label in labels]),
-            legend=vega.Legend(columns=2 if sum(map(len, labels)) > 100 else 0),
+            legend=vega.Legend(labelLimit=0, columns=2 if sum(map(len, labels)) > 100 else 0),
         ),
         order="share:Q",
         tooltip=["curve:N", vega.Tooltip("ms:Q", format=",.3f"), vega.Tooltip("share:Q", title="%", format=",.2f")],

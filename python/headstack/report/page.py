@@ -69,7 +69,7 @@ class Page:
             loader=PackageLoader("headstack.report"), autoescape=True, undefined=StrictUndefined, trim_blocks=True,
             lstrip_blocks=True, finalize=_minus,
         )  # fmt: skip
-        environment.filters["prose"] = _prose
+        environment.filters |= {"prose": _prose, "apart": _apart}
         charts = [_specification(section.chart) for section in self.sections if section.chart is not None]
         return environment.get_template("page.html.jinja").render(
             page=self,
@@ -101,6 +101,18 @@ def _prose(text: str) -> Markup:
         for place, part in enumerate(parts)
     ]
     return Markup("".join(said))  # noqa: S704 (escaped above)
+
+
+_INTERVAL = re.compile(r"^(\S+(?: %)?) (\([^()]+ to [^()]+\))$")
+
+
+def _apart(cell: str) -> str | Markup:
+    """A number with its interval, which may stand below it where a table is wide; other cells as they are."""
+    from markupsafe import Markup, escape
+
+    found = _INTERVAL.match(with_minus(cell))
+    parts = [f'<span class="kept">{escape(part)}</span>' for part in found.groups()] if found else []
+    return Markup(" ".join(parts)) if parts else cell  # noqa: S704 (escaped above)
 
 
 def _minus(value: object) -> object:

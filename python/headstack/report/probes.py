@@ -186,7 +186,7 @@ def bandwidth_chart(bandwidth: Mapping[str, Any], sector_bytes: int) -> Chart:
     is_flat = max(speeds) < 1.02 * min(speeds)
     y = vega.Y("mib:Q", title="bandwidth (MiB/s)", scale=vega.Scale(zero=is_flat))
     curves = Chart(pl.DataFrame(rows)).mark("line", strokeWidth=1.5).encode(
-        x=x, y=y, color=vega.Color("law:N", sort=list(labels), legend=vega.Legend(columns=2), scale=vega.Scale(
+        x=x, y=y, color=vega.Color("law:N", sort=list(labels), legend=vega.Legend(labelLimit=0, columns=2), scale=vega.Scale(
             domain=list(labels), range=list(labels.values()))))  # fmt: skip
     profile = pl.DataFrame({"gb": places, "mib": speeds})
     measured = Chart(profile).mark("circle", size=16, color="#333", opacity=0.8).encode(

@@ -131,9 +131,10 @@ def _sentence(words: str) -> str:
 def _fitted(validation: Validation) -> str:
     """What of the model was fitted, and whether to this very trace."""
     summary = validation.summary
-    # A lock fits the speed anew: that is told below.
-    again = sum(drive["fit"]["period_found"] for drive in summary["phase"]["drives"]) if "phase" in summary else 0
-    count = max(summary["provenance"]["values"].get("fitted", 0) - again, 0)
+    count = summary["provenance"]["values"].get("fitted", 0)
+    if len(summary.get("phase", {}).get("drives", [])) == 1:
+        # Without the speed that the lock fits, which is told below.
+        count = len(validation.fitted_sources)
     trace = summary["workload"].split(" ")[0]
     parts = []
     if count:
