@@ -15,7 +15,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
 use headstack_trace::{Io, Kind};
-use headstack_units::{Lba, Nanos};
+use headstack_units::{Lba, Nanos, grouped};
 
 use crate::effect::{
     Differences, Effect, FEWEST, FEWEST_READS, FilledBy, LEAST, Logs, MUCH, WINDOW, of_device,
@@ -173,7 +173,7 @@ impl Company {
             let bounded = effect.found.then(|| grids[&number].bounded(first, last)).flatten();
             let (first, last, effect) = bounded.unwrap_or((first, last, effect));
             let of = if several { format!(" of device {}", device(number)) } else { String::new() };
-            Effect { name: Some(format!("LBA {first} to {last}{of}")), ..effect }
+            Effect { name: Some(format!("LBA {} to {}{of}", grouped(first), grouped(last))), ..effect }
         });
         (slowest.into_iter().chain(processes.effects(&self.names)).collect(), filled_by)
     }

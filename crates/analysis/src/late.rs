@@ -15,7 +15,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
 use headstack_trace::{Io, Kind, Request};
-use headstack_units::{Lba, Nanos, Op};
+use headstack_units::{Lba, Nanos, Op, grouped};
 
 use crate::effect::{Effect, log, of_device};
 use crate::pauses::Paused;
@@ -209,7 +209,11 @@ impl LateFinder {
         };
         let place = place(late.iter().map(|read| read.lba)).filter(|&(_, first)| asked.are_rare_at(first));
         let place = place.map_or(String::new(), |(count, first)| {
-            format!(", {count} of them within LBA {first} to {}", first + (1 << PLACE) - 1)
+            format!(
+                ", {count} of them within LBA {} to {}",
+                grouped(first),
+                grouped(first + (1 << PLACE) - 1)
+            )
         });
         let who = match late.iter().filter(|read| read.is_beside).count() {
             0 => "that wait for nobody",

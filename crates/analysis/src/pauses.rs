@@ -14,7 +14,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 
 use headstack_trace::{Io, Kind};
-use headstack_units::{Nanos, Op};
+use headstack_units::{Nanos, Op, grouped};
 
 use crate::effect::{Effect, Logs, of_device};
 use crate::late::{PLACE, RARE, ends, place};
@@ -177,12 +177,15 @@ impl PauseFinder {
         };
         let (busy, span) = (worst.busy.as_s(), worst.span.as_s());
         let grows = worst.grows.map_or(String::new(), |[first, last]| {
-            format!(", and responses grow from {first:.0} ms in the first quarter of the requests to {last:.0} ms in the last")
+            let [first, last] = [first, last].map(|ms| grouped(ms.round() as u64));
+            format!(", and responses grow from {first} ms in the first quarter of the requests to {last} ms in the last")
         });
         Some(Effect {
             name: Some(format!(
-                "{which}: for {busy:.0} of {span:.0} s something is outstanding, up to {} requests at a time{grows}",
-                worst.most
+                "{which}: for {} of {} s something is outstanding, up to {} requests at a time{grows}",
+                grouped(busy.round() as u64),
+                grouped(span.round() as u64),
+                grouped(worst.most.into())
             )),
             found: true,
             ..Effect::unknown("overload", worst.stretches)
@@ -219,7 +222,10 @@ fn why(pauses: &[Gap], others: &[Gap], come_evenly: bool) -> (&'static str, Stri
     let count = pauses.len();
     if let Some((first, there)) = one_place(pauses, others) {
         let last = first + (1 << PLACE) - 1;
-        return ("retries", format!(", {there} of them with a request of LBA {first} to {last}"));
+        return (
+            "retries",
+            format!(", {there} of them with a request of LBA {} to {}", grouped(first), grouped(last)),
+        );
     }
     if come_evenly {
         return ("pause", String::new());

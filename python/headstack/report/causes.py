@@ -175,7 +175,7 @@ def _said(effect: Effect, bursts: Bursts | None) -> str:
         phases = effect["phases"]
         return (
             f"{_name(effect)} fills the queue: when it is at work, in {effect['occurrences']:,} phases, others' reads take "
-            f"{_plain(phases)}: {_times(effect)} as long. Of the {phases['found_inside']:.3g} requests that they find outstanding on "
+            f"{_plain(phases)}: {_times(effect)} as long. Of the {number(phases['found_inside'], 1)} requests that they find outstanding on "
             f"average {100 * phases['share_of_queue']:.0f} % are its own; outside its phases they find {phases['found_outside']:.2g}. "
             f"Beside as many they take {_interval(phases['like_queue'])} as long as shortly before and after."
         )

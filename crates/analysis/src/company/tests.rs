@@ -136,7 +136,7 @@ fn a_slow_region_is_named(kind: Planted) {
         (200..200 + RUNS).map(|seed| found(seed, Planted { region: 3.0, ..kind })).collect();
     let named: Vec<&Effect> = runs.iter().filter_map(|effects| of(effects, "slow-region").next()).collect();
     assert!(named.len() >= 90, "{} of {RUNS}", named.len());
-    let right = |effect: &&&Effect| effect.name.as_deref() == Some("LBA 67108864 to 75497471");
+    let right = |effect: &&&Effect| effect.name.as_deref() == Some("LBA 67,108,864 to 75,497,471");
     let there = named.iter().filter(right).count();
     assert!(there >= 90, "{there} of {RUNS} in the right place");
     let held = named.iter().filter(right).filter(|e| e.low.unwrap() <= 3.0 && 3.0 <= e.high.unwrap()).count();
@@ -173,7 +173,7 @@ fn a_slow_region_across_two_of_the_grid_is_named_whole_and_with_its_size() {
             of(&effects, "slow-region").next().cloned().unwrap()
         })
         .collect();
-    let whole = format!("LBA {from} to {}", to - 1);
+    let whole = format!("LBA {} to {}", grouped(from), grouped(to - 1));
     let named = effects.iter().filter(|effect| effect.name.as_deref() == Some(&*whole)).count();
     let mean = effects.iter().map(|e| e.times_as_long.unwrap()).sum::<f64>() / 40.0;
     assert!(named >= 36 && (3.9..4.1).contains(&mean), "{named} of 40 named whole; mean {mean}");
@@ -207,7 +207,7 @@ fn a_slow_region_off_the_grid_has_its_ends_and_its_size() {
         let off = found.iter().map(|(e, _)| (e.times_as_long.unwrap() / times).ln()).sum::<f64>() / 20.0;
         let ends_are_near = |(effect, slow): &&(Effect, std::ops::Range<u64>)| {
             let name = effect.name.as_deref().unwrap();
-            let mut ends = name.split(' ').filter_map(|word| word.parse::<u64>().ok());
+            let mut ends = name.split(' ').filter_map(|word| word.replace(',', "").parse::<u64>().ok());
             let near =
                 |told: Option<u64>, true_end| told.is_some_and(|told| told.abs_diff(true_end) < size / 8);
             near(ends.next(), slow.start) && near(ends.next(), slow.end)

@@ -119,8 +119,11 @@ fn part(samples: &[&Sample], sector_bytes: u32) -> ScanPart {
 fn verdict(scan: &Scan) -> String {
     let whole = scan.share > 0.999_999;
     let digits = if scan.share < 0.01 { 2 } else { 1 };
-    let of =
-        if whole { "the device".to_owned() } else { format!("{:.digits$} % of the device", 100.0 * scan.share) };
+    let of = if whole {
+        "the device".to_owned()
+    } else {
+        format!("{:.digits$} % of the device", 100.0 * scan.share)
+    };
     let reads = |count: usize| match count {
         1 => "1 read".to_owned(),
         _ => format!("{} reads", grouped(count as u64)),
