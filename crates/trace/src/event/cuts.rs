@@ -1,0 +1,124 @@
+//! Whether what a processor told behind its last event is missing, and from where on.
+//!
+//! Running numbers tell of events that are missing between others, and of none behind the last one; and text has no file for each
+//! processor that would be seen to end early. One that tells nothing any more had nothing more to tell, or it lost its end. Then there are,
+//! from its last event on, completions that were never dispatched and dispatches that were never queued, of which there were none
+//! before, or few. Where processors serve what they queue themselves, requests are lost as a whole: then what was open there goes on
+//! elsewhere, as what is asked of its place is taken for it.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use super::{Action, Event, Marks};
+
+/// So many signs,
+const FEW: u64 = 2;
+
+/// and so many times as many as before for each event, tell of a loss.
+const MANY: u64 = 3;
+
+/// Processors serve their own requests if one step in so many is told elsewhere.
+const SELDOM: u64 = 32;
+
+/// Of so many places it is known at once where they are served.
+const MOST: usize = 1 << 16;
+
+/// What was told so far.
+#[derive(Clone, Copy, Debug, Default)]
+struct Told {
+    events: u64,
+    /// Ends without a begin.
+    alone: u64,
+    /// Steps of a request that another processor told than the one before.
+    elsewhere: u64,
+    /// Of these the ones that go before a request of their own.
+    before_own: u64,
+}
+
+impl Told {
+    /// Whether what is told from here on, until `end`, has signs of a loss that it had not before.
+    fn is_loss(self, end: Self) -> bool {
+        let after = end.events - self.events;
+        let are_many = |signs: u64, all: u64| {
+            let since = all - signs;
+            since >= FEW && since * self.events >= MANY * (signs + 1) * after
+        };
+        let serves_own = self.elsewhere * SELDOM <= self.events;
+        are_many(self.alone, end.alone) || serves_own && are_many(self.before_own, end.before_own)
+    }
+}
+
+/// Processors that tell nothing at the end of a trace, while it is read.
+#[derive(Debug)]
+pub(super) struct Cuts {
+    now: Told,
+    /// What had been told when each told something last.
+    last: Vec<(u16, Told)>,
+    steps: Steps,
+}
+
+/// Where a trace was cut.
+#[derive(Debug)]
+pub(super) struct Cut {
+    /// The processors that lost their ends.
+    pub(super) cpus: Vec<u32>,
+    /// So many events lie before the first of the ends.
+    pub(super) events: u64,
+}
+
+impl Cuts {
+    pub(super) fn new(cpus: &[u32]) -> Self {
+        let last = cpus.iter().filter_map(|cpu| u16::try_from(*cpu).ok()).map(|cpu| (cpu, Told::default()));
+        Self { now: Told::default(), last: last.collect(), steps: Steps::default() }
+    }
+
+    /// Takes an event, with which pairing has seen so many ends without a begin.
+    pub(super) fn push(&mut self, event: &Event, alone: u64) {
+        let [elsewhere, before_own] = self.steps.go_elsewhere(event).map(u64::from);
+        self.now.events += 1;
+        self.now.alone = alone;
+        self.now.elsewhere += elsewhere;
+        self.now.before_own += before_own;
+        if let Some((_, told)) = self.last.iter_mut().find(|(cpu, _)| *cpu == event.cpu) {
+            *told = self.now;
+        }
+    }
+
+    /// Where the first end was lost, if one was.
+    pub(super) fn cut(&self) -> Option<Cut> {
+        let lost: Vec<_> = self.last.iter().filter(|(_, told)| told.is_loss(self.now)).collect();
+        let events = lost.iter().map(|(_, told)| told.events).min()?;
+        Some(Cut { cpus: lost.iter().map(|(cpu, _)| u32::from(*cpu)).collect(), events })
+    }
+}
+
+/// Of each place the processors that told of what waits there and of what is at the device, in order.
+#[derive(Debug, Default)]
+struct Steps {
+    open: BTreeMap<(u32, u64, bool), [VecDeque<u16>; 2]>,
+}
+
+impl Steps {
+    /// Whether an event goes on with what another processor began, and whether its own began a later one there.
+    fn go_elsewhere(&mut self, event: &Event) -> [bool; 2] {
+        let step = match event.action {
+            Action::Queue => 0,
+            Action::Issue => 1,
+            Action::Complete => 2,
+            _ => return [false; 2],
+        };
+        if self.open.len() > MOST {
+            self.open.clear();
+        }
+        let key = (event.device, event.sector, event.marks.has(Marks::WRITE));
+        let open = self.open.entry(key).or_default();
+        let before = if step > 0 { open[step - 1].pop_front() } else { None };
+        let is_elsewhere = before.is_some_and(|cpu| cpu != event.cpu);
+        let is_before_own = is_elsewhere && open[step - 1].contains(&event.cpu);
+        if let Some(next) = open.get_mut(step) {
+            next.push_back(event.cpu);
+        } else if open.iter().all(VecDeque::is_empty) {
+            self.open.remove(&key);
+        }
+        [is_elsewhere, is_before_own]
+    }
+}
