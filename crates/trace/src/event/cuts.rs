@@ -30,20 +30,22 @@ struct Told {
     alone: u64,
     /// Steps of a request that another processor told than the one before.
     elsewhere: u64,
-    /// Of these the ones that go before a request of their own.
-    before_own: u64,
+    /// Of these the ones that go before a request of their own: what processors began that are still heard, and others.
+    before_own: [u64; 2],
 }
 
 impl Told {
     /// Whether what is told from here on, until `end`, has signs of a loss that it had not before.
-    fn is_loss(self, end: Self) -> bool {
+    /// What it began and left without an end tells that the rest may have gone on elsewhere by mistake.
+    fn is_loss(self, end: Self, leaves_some: bool) -> bool {
         let after = end.events - self.events;
         let are_many = |signs: u64, all: u64| {
             let since = all - signs;
             since >= FEW && since * self.events >= MANY * (signs + 1) * after
         };
+        let before_own = |told: Self| told.before_own[0] + if leaves_some { told.before_own[1] } else { 0 };
         let serves_own = self.elsewhere * SELDOM <= self.events;
-        are_many(self.alone, end.alone) || serves_own && are_many(self.before_own, end.before_own)
+        are_many(self.alone, end.alone) || serves_own && are_many(before_own(self), before_own(end))
     }
 }
 
@@ -73,11 +75,13 @@ impl Cuts {
 
     /// Takes an event, with which pairing has seen so many ends without a begin.
     pub(super) fn push(&mut self, event: &Event, alone: u64) {
-        let [elsewhere, before_own] = self.steps.go_elsewhere(event).map(u64::from);
         self.now.events += 1;
         self.now.alone = alone;
-        self.now.elsewhere += elsewhere;
-        self.now.before_own += before_own;
+        if let Some((begun_on, is_before_own)) = self.steps.go_elsewhere(event) {
+            let is_silent = self.last.iter().any(|(cpu, _)| *cpu == begun_on);
+            self.now.elsewhere += 1;
+            self.now.before_own[usize::from(is_silent)] += u64::from(is_before_own);
+        }
         if let Some((_, told)) = self.last.iter_mut().find(|(cpu, _)| *cpu == event.cpu) {
             *told = self.now;
         }
@@ -85,7 +89,11 @@ impl Cuts {
 
     /// Where the first end was lost, if one was.
     pub(super) fn cut(&self) -> Option<Cut> {
-        let lost: Vec<_> = self.last.iter().filter(|(_, told)| told.is_loss(self.now)).collect();
+        let lost: Vec<_> = self
+            .last
+            .iter()
+            .filter(|(cpu, told)| told.is_loss(self.now, self.steps.is_open_on(*cpu)))
+            .collect();
         let events = lost.iter().map(|(_, told)| told.events).min()?;
         Some(Cut { cpus: lost.iter().map(|(cpu, _)| u32::from(*cpu)).collect(), events })
     }
@@ -98,13 +106,18 @@ struct Steps {
 }
 
 impl Steps {
-    /// Whether an event goes on with what another processor began, and whether its own began a later one there.
-    fn go_elsewhere(&mut self, event: &Event) -> [bool; 2] {
+    /// Whether a processor began what did not go on.
+    fn is_open_on(&self, cpu: u16) -> bool {
+        self.open.values().flatten().any(|cpus| cpus.contains(&cpu))
+    }
+
+    /// The other processor that began what an event goes on with, and whether its own began a later one there.
+    fn go_elsewhere(&mut self, event: &Event) -> Option<(u16, bool)> {
         let step = match event.action {
             Action::Queue => 0,
             Action::Issue => 1,
             Action::Complete => 2,
-            _ => return [false; 2],
+            _ => return None,
         };
         if self.open.len() > MOST {
             self.open.clear();
@@ -112,13 +125,13 @@ impl Steps {
         let key = (event.device, event.sector, event.marks.has(Marks::WRITE));
         let open = self.open.entry(key).or_default();
         let before = if step > 0 { open[step - 1].pop_front() } else { None };
-        let is_elsewhere = before.is_some_and(|cpu| cpu != event.cpu);
-        let is_before_own = is_elsewhere && open[step - 1].contains(&event.cpu);
+        let before = before.filter(|cpu| *cpu != event.cpu);
+        let elsewhere = before.map(|cpu| (cpu, open[step - 1].contains(&event.cpu)));
         if let Some(next) = open.get_mut(step) {
             next.push_back(event.cpu);
         } else if open.iter().all(VecDeque::is_empty) {
             self.open.remove(&key);
         }
-        [is_elsewhere, is_before_own]
+        elsewhere
     }
 }
