@@ -135,3 +135,46 @@ impl Steps {
         elsewhere
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use headstack_units::Nanos;
+
+    /// Whether an end is found to be lost of 400 requests of four places, of processors 0 to 2 in turn, of which 1 tells nothing
+    /// from the 200th on: its requests are `elsewhere` then, or not there at all; of `open` it told before that they were queued.
+    fn is_cut(alone: fn(u64) -> u64, elsewhere: bool, open: u64) -> bool {
+        let mut cuts = Cuts::new(&[1]);
+        let mut push = |n: u64, action, cpu| {
+            let (time, marks) = (Nanos(n), Marks::READ);
+            let (sector, bytes, pid, device) = (n % 4 * 8, 4096, 1, 7);
+            cuts.push(&Event { time, sector, bytes, pid, device, cpu, action, marks }, alone(n));
+        };
+        for n in 0..400 {
+            if n == 200 {
+                (0..open).for_each(|n| push(n, Action::Queue, 1));
+            }
+            let cpu = match (n / 4 % 3) as u16 {
+                1 if n >= 200 && elsewhere => 3,
+                1 if n >= 200 => continue,
+                cpu => cpu,
+            };
+            [Action::Queue, Action::Issue, Action::Complete].map(|action| push(n, action, cpu));
+        }
+        cuts.cut().is_some_and(|cut| cut.cpus == [1])
+    }
+
+    #[test]
+    fn ends_alone_from_the_last_event_on_tell_of_a_loss() {
+        assert!(is_cut(|n| n.saturating_sub(200) / 10, false, 0));
+        // None, or as many as before.
+        assert!(!is_cut(|_| 0, false, 0));
+        assert!(!is_cut(|n| n / 10, false, 0));
+        assert!(!is_cut(|_| 0, true, 0));
+    }
+
+    #[test]
+    fn what_was_open_and_goes_on_elsewhere_tells_of_a_loss_of_whole_requests() {
+        assert!(is_cut(|_| 0, false, 4));
+    }
+}

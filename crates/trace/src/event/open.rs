@@ -258,7 +258,7 @@ fn pair(pairing: &mut Pairing, batch: &[Event], ios: &mut Vec<Io>) {
     ios.clear();
 }
 
-/// The events of a file; text of which a processor's may be missing at the end is read twice.
+/// The events of a file; text of which a processor's may be missing at the end is read once more, and once again where they are.
 fn events(input: Input, format: &Format, options: &OpenOptions) -> Result<EventReader, TraceError> {
     let reader = |source| EventReader::new(source, format.name, options);
     let may_end_early = format.name != BLKTRACE.name && input.is_plain_file();
