@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use headstack_units::Nanos;
 
 use super::blktrace::{BlktraceFile, end_of};
-use super::ends::{GAPS, SHORT};
 use super::{Event, EventSource, Loss};
 use crate::input::{Cut, Input};
 use crate::text::BATCH;
@@ -47,6 +46,12 @@ pub fn files_of(path: &Path) -> Result<Vec<(u32, PathBuf)>, TraceError> {
     files.sort();
     Ok(files)
 }
+
+/// A file that ends so long before another has perhaps lost events,
+const SHORT: Nanos = Nanos(1_000_000_000);
+
+/// if that is so many times as long as its processor ever had nothing to tell before.
+const GAPS: u64 = 8;
 
 /// NAME and N of `NAME.blktrace.N`, also compressed.
 fn numbered(file: &Path) -> Option<(String, u32)> {

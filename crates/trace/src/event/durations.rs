@@ -23,10 +23,7 @@ impl Default for Durations {
 impl Durations {
     #[inline]
     pub(super) fn push(&mut self, duration: Nanos) {
-        let (value, power) = (duration.0 | 1, (duration.0 | 1).ilog2());
-        // The highest bit of the value comes to lie above the bits of the step.
-        let scaled = if power >= STEPS { value >> (power - STEPS) } else { value << (STEPS - power) };
-        let bin = (power as usize) << STEPS | scaled as usize & ((1 << STEPS) - 1);
+        let bin = bin_of(duration);
         self.bins[bin] += 1;
         self.highest = self.highest.max(bin);
         self.count += 1;
@@ -36,6 +33,11 @@ impl Durations {
     #[inline]
     pub(super) fn count(&self) -> u64 {
         self.count
+    }
+
+    /// How many lie in higher bins than a duration.
+    pub(super) fn longer_than(&self, duration: Nanos) -> u64 {
+        self.bins[bin_of(duration) + 1..].iter().sum()
     }
 
     /// The longest duration above which lie at least `doubtful` of them; where `crowd` times as many take as long, these stay below it.
@@ -63,6 +65,14 @@ impl Durations {
         };
         self.bins[..=self.highest].iter().rposition(reaches).filter(|_| doubtful > 0)
     }
+}
+
+#[inline]
+fn bin_of(duration: Nanos) -> usize {
+    let (value, power) = (duration.0 | 1, (duration.0 | 1).ilog2());
+    // The highest bit of the value comes to lie above the bits of the step.
+    let scaled = if power >= STEPS { value >> (power - STEPS) } else { value << (STEPS - power) };
+    (power as usize) << STEPS | scaled as usize & ((1 << STEPS) - 1)
 }
 
 /// The longest duration below a bin.

@@ -11,14 +11,11 @@ use headstack_units::Nanos;
 use super::{Event, EventSource};
 use crate::input::Input;
 
-/// A processor that tells nothing for so long before the end has perhaps lost events,
-pub(super) const SHORT: Nanos = Nanos(1_000_000_000);
-
-/// if that is so many times as long as its processor ever had nothing to tell before.
-pub(super) const GAPS: u64 = 8;
+/// A processor that tells nothing before the end for so many times as long as ever before has perhaps lost events.
+const GAPS: u64 = 2;
 
 /// One that told of fewer is not missed.
-const KNOWN: u64 = 64;
+const KNOWN: u64 = 32;
 
 /// So many bytes of the end are looked at first, and at most.
 const FIRST_BYTES: u64 = 1 << 16;
@@ -66,7 +63,7 @@ impl Ends {
     fn short(&self, beginning: &Self) -> Vec<u32> {
         let is_short = |(cpu, told): &(&u16, &Told)| {
             let (silent, gap) = self.silence(**cpu, told);
-            told.count >= KNOWN && silent > SHORT.max(Nanos(gap.0.saturating_mul(GAPS)))
+            told.count >= KNOWN && silent > Nanos(gap.0.saturating_mul(GAPS))
         };
         beginning.cpus.iter().filter(is_short).map(|(cpu, _)| u32::from(*cpu)).collect()
     }

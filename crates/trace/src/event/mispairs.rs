@@ -60,6 +60,9 @@ pub(crate) struct Mispairs {
     all: Durations,
     sure: Durations,
     limit: Nanos,
+    /// The limit is not longer than this, from so many pairs on.
+    bound: Nanos,
+    at_bound: u64,
     usual: Option<Nanos>,
     surveyed: bool,
 }
@@ -93,6 +96,8 @@ impl Default for Mispairs {
             all: Durations::default(),
             sure: Durations::default(),
             limit: Nanos::MAX,
+            bound: Nanos::MAX,
+            at_bound: 0,
             usual: None,
             surveyed: false,
         }
@@ -203,6 +208,17 @@ impl Mispairs {
         self
     }
 
+    /// From here on no pair is believed that took longer than this.
+    pub(crate) fn bound(&mut self, longest: Nanos) {
+        (self.bound, self.at_bound) = (longest, self.all.count());
+        self.limit = self.limit.min(longest);
+    }
+
+    /// How many pairs there were since, and how many of them took longer.
+    pub(crate) fn since_bound(&self) -> (u64, u64) {
+        (self.all.count() - self.at_bound, self.all.longer_than(self.bound))
+    }
+
     /// A pair that took longer is not believed.
     #[inline]
     pub(crate) fn limit(&self) -> Nanos {
@@ -246,7 +262,7 @@ impl Mispairs {
         if self.all.count() >= OFTEN && 2 * doubtful >= self.all.count() {
             return Nanos::ZERO;
         }
-        self.all.slowest_but_crowd(doubtful, CROWD)
+        self.all.slowest_but_crowd(doubtful, CROWD).min(self.bound)
     }
 }
 

@@ -6,6 +6,7 @@
 pub mod blktrace;
 pub mod blktrace_set;
 pub mod btt;
+mod cuts;
 mod durations;
 mod ends;
 mod mispairs;

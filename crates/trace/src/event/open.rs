@@ -5,16 +5,17 @@ use std::path::Path;
 
 use super::blktrace::{self, BlktraceFile};
 use super::blktrace_set::{BlktraceSet, files_of};
+use super::cuts::{Cut, Cuts};
 use super::ends::{self, Ends};
 use super::lines::{TextEvents, finds_events};
-use super::pairing::{Pairing, PairingRule, Survey};
+use super::pairing::{Longest, Pairing, PairingRule, Survey};
 use super::{Event, EventIos, EventSource, Loss, PairingSummary, blkparse, blkparse_format, ftrace, lttng};
 use crate::filter::{Chosen, ChosenEvents, ChosenIos};
 use crate::format::columns_io::TableIos;
 use crate::format::completions::{CompletionIos, Completions, Parse};
 use crate::format::preset::expanded;
 use crate::format::{self, Format, IoDecoder, biosnoop, procmon};
-use crate::input::{Cut, Input};
+use crate::input::{self, Input};
 use crate::{Io, IoSource, Notes, OpenOptions, Request, RequestSource, TraceError, TraceReader};
 
 /// The formats of events; each is one of requests as well, by pairing.
@@ -83,9 +84,11 @@ pub struct EventReader {
     ahead: VecDeque<Vec<Event>>,
     failure: Option<TraceError>,
     format: &'static str,
-    cut: Cut,
+    cut: input::Cut,
     /// Processors of text that tell nothing at its end, where events are missing.
     short: Vec<u32>,
+    /// So many events lie before the end of the first of these.
+    until_cut: u64,
 }
 
 impl EventReader {
@@ -102,8 +105,9 @@ impl EventReader {
             ahead: VecDeque::new(),
             failure: None,
             format,
-            cut: Cut::default(),
+            cut: input::Cut::default(),
             short: Vec::new(),
+            until_cut: 0,
         }
     }
 
@@ -137,6 +141,14 @@ impl EventReader {
         self
     }
 
+    /// No batch lies on both sides of the end of a processor.
+    fn end_at_cut(&mut self, batch: &mut Vec<Event>) {
+        if self.until_cut > 0 && self.until_cut < batch.len() as u64 {
+            self.ahead.push_front(batch.split_off(self.until_cut as usize));
+        }
+        self.until_cut = self.until_cut.saturating_sub(batch.len() as u64);
+    }
+
     /// The name of its format.
     pub fn format(&self) -> &'static str {
         self.format
@@ -147,13 +159,14 @@ impl EventSource for EventReader {
     fn next_events(&mut self, batch: &mut Vec<Event>) -> Result<(), TraceError> {
         if let Some(ahead) = self.ahead.pop_front() {
             *batch = ahead;
-            return Ok(());
-        }
-        if let Some(failure) = self.failure.take() {
+        } else if let Some(failure) = self.failure.take() {
             batch.clear();
             return Err(failure);
+        } else {
+            self.source.next_events(batch)?;
         }
-        self.source.next_events(batch)
+        self.end_at_cut(batch);
+        Ok(())
     }
 
     fn notes(&self) -> Notes {
@@ -245,7 +258,7 @@ fn pair(pairing: &mut Pairing, batch: &[Event], ios: &mut Vec<Io>) {
     ios.clear();
 }
 
-/// The events of a file; text of which a processor's may be missing at the end is read twice.
+/// The events of a file; text of which a processor's may be missing at the end is read once more, and once again where they are.
 fn events(input: Input, format: &Format, options: &OpenOptions) -> Result<EventReader, TraceError> {
     let reader = |source| EventReader::new(source, format.name, options);
     let may_end_early = format.name != BLKTRACE.name && input.is_plain_file();
@@ -259,19 +272,53 @@ fn events(input: Input, format: &Format, options: &OpenOptions) -> Result<EventR
     for event in opened.ahead.iter().flatten() {
         beginning.push(event);
     }
-    let short = ends::short_cpus(&path, &beginning, again);
-    if short.is_empty() {
-        return Ok(opened);
-    }
+    let silent = ends::short_cpus(&path, &beginning, again);
     let whole = || Input::open_packed(&path, options.tolerant).ok().and_then(again);
-    // One that had nothing to tell leaves no sign of a loss. (Where losses are looked for, requests that overlap are taken for some.)
-    let is_lossy = |events| survey(events, false).of_short().is_some();
-    let survey =
-        if whole().is_some_and(is_lossy) { whole().map(|events| survey(events, true)) } else { None };
-    Ok(match survey.and_then(Survey::of_short) {
-        Some(survey) => EventReader { survey: Some(survey), short, ..opened },
-        None => opened,
-    })
+    let cut = if silent.is_empty() { None } else { whole().and_then(|events| find_cut(events, &silent)) };
+    let Some(Cut { cpus: short, events: until_cut }) = cut else { return Ok(opened) };
+    // Where events are missing before, too, all of it is looked at for what may be wrong.
+    let before = whole().and_then(|events| survey_before(events, until_cut));
+    let survey = before.or_else(|| whole().map(|events| survey(events, true)));
+    Ok(EventReader { survey, short, until_cut, ..opened })
+}
+
+/// Where the ends of these processors, which tell nothing at the end, were lost.
+fn find_cut(mut events: EventReader, silent: &[u32]) -> Option<Cut> {
+    let (mut batch, mut ios) = (Vec::new(), Vec::new());
+    let (mut pairing, mut cuts) = (Pairing::new(PairingRule::Strict), Cuts::new(silent));
+    while events.next_events(&mut batch).is_ok() && !batch.is_empty() {
+        for event in &batch {
+            pairing.push(event);
+            cuts.push(event, pairing.unbegun());
+        }
+        pairing.drain(&mut ios);
+        ios.clear();
+    }
+    cuts.cut()
+}
+
+/// What the first so many events tell, if none of them are missing.
+fn survey_before(mut events: EventReader, count: u64) -> Option<Survey> {
+    events.until_cut = count;
+    let (mut batch, mut ios) = (Vec::new(), Vec::new());
+    let mut pairing = Pairing::new(PairingRule::Strict);
+    let (mut begun, mut longest) = (None, Longest::default());
+    while events.until_cut > 0 && events.next_events(&mut batch).is_ok() && !batch.is_empty() {
+        begun = begun.or(batch.first().map(|event| event.time));
+        for event in &batch {
+            pairing.push(event);
+        }
+        pairing.drain(&mut ios);
+        ios.drain(..).for_each(|io| longest.push(&io));
+    }
+    if events.loss().is_certain() {
+        return None;
+    }
+    let before = pairing.before_cut(begun?, longest)?;
+    while events.next_events(&mut batch).is_ok() && !batch.is_empty() {
+        pair(&mut pairing, &batch, &mut ios);
+    }
+    Some(pairing.behind_cut(before))
 }
 
 /// What reads the events of a file.
@@ -305,7 +352,7 @@ fn source_of(
 pub struct IoReader {
     format: &'static str,
     kind: Source,
-    cut: Cut,
+    cut: input::Cut,
 }
 
 enum Source {
@@ -427,7 +474,7 @@ pub fn open_ios(path: &Path, options: &OpenOptions) -> Result<IoReader, TraceErr
     if is_set(path) {
         let events = open_events(path, options)?;
         let kind = Source::Events(Box::new(paired(events, options)));
-        return Ok(IoReader { format: BLKTRACE.name, kind, cut: Cut::default() });
+        return Ok(IoReader { format: BLKTRACE.name, kind, cut: input::Cut::default() });
     }
     let input = Input::open_packed(path, options.tolerant)?;
     let (format, mut cut) = (crate::open::chosen_format(&input, options)?, input.cut());
@@ -460,7 +507,7 @@ pub fn open_ios(path: &Path, options: &OpenOptions) -> Result<IoReader, TraceErr
         }
     } else {
         // It is opened once more, and tells itself.
-        cut = Cut::default();
+        cut = input::Cut::default();
         Source::Requests(Box::new(Wrapped { reader: crate::open(path, options)?, batch: Vec::new() }))
     };
     Ok(IoReader { format: format.name, kind, cut })

@@ -67,8 +67,9 @@ use super::{Action, Event, Marks};
 use crate::Io;
 use active::Active;
 pub use counts::PairingCounts;
-use losses::Losses;
+pub(crate) use losses::Longest;
 pub use losses::Survey;
+use losses::{Cut, Losses};
 use queued::Queued;
 use silence::Silences;
 use together::Together;
@@ -83,6 +84,9 @@ const LOOK: u64 = 1 << 8;
 
 /// Events between two looks for lost ones.
 const SWEEP: u64 = 1 << 16;
+
+/// Of fewer pairs the slowest says little of others.
+const MANY: u64 = 1000;
 
 /// How much later than another an event may be stamped and still come before it.
 const DISORDER: Nanos = Nanos(100_000_000);
@@ -145,6 +149,12 @@ pub struct Pairing {
     proven: Option<Nanos>,
     /// What was begun before is doubtful.
     doubted: Option<Nanos>,
+    /// Where processors lost their ends, until then.
+    cut: Option<Cut>,
+    /// Behind that, a longer response is not believed.
+    longest: Option<Nanos>,
+    /// Nor is what was at the device with others of its place.
+    only_alone: bool,
     /// Of the event taken last: pieces queued before do not belong to it.
     believed_since: Nanos,
     last_flush: BTreeMap<u32, u64>,
@@ -165,9 +175,9 @@ impl Pairing {
 
     /// A pairing of a trace that was seen as a whole before.
     pub(crate) fn surveyed(rule: PairingRule, survey: Survey) -> Self {
-        let Survey { lossy, losses, queueing, dispatch_nothing, queued_before } = survey;
+        let Survey { lossy, losses, queueing, dispatch_nothing, queued_before, cut } = survey;
         let undispatched = Undispatched::of(dispatch_nothing);
-        Self { queueing, queued_before, undispatched, rule, lossy, losses, ..Self::default() }
+        Self { queueing, queued_before, undispatched, rule, lossy, losses, cut, ..Self::default() }
     }
 
     /// Events are known to be missing, from here on.
@@ -185,18 +195,57 @@ impl Pairing {
         let lossy = self.losses_matter();
         let dispatch_nothing = self.dispatch_nothing();
         let losses = if whole { self.losses.survey() } else { self.losses };
-        Survey { lossy, losses, queueing: self.queueing, dispatch_nothing, queued_before: Nanos::ZERO }
+        let queueing = self.queueing;
+        Survey { lossy, losses, queueing, dispatch_nothing, queued_before: Nanos::ZERO, cut: None }
     }
 
     /// What the beginning of a trace without losses, which begins at `begun`, tells: whose queueing is traced and how long things wait,
     /// and of requests of the same sectors at once, if there are any.
-    pub(crate) fn beginning(self, begun: Nanos) -> Survey {
+    pub(crate) fn beginning(&self, begun: Nanos) -> Survey {
         let dispatch_nothing = self.dispatch_nothing();
         let longest_wait = self.losses.waits.longest();
         let queued_before = Nanos(begun.0.saturating_add(longest_wait.0.saturating_mul(2)));
         let overlaps = Some(self.losses.overlaps).filter(|overlaps| overlaps.are_seen()).unwrap_or_default();
         let losses = Losses { overlaps, ..Losses::default() };
-        Survey { lossy: false, losses, queueing: self.queueing, dispatch_nothing, queued_before }
+        let queueing = self.queueing.clone();
+        Survey { lossy: false, losses, queueing, dispatch_nothing, queued_before, cut: None }
+    }
+
+    /// The same if all that was taken so far is what lies before the end of a processor that lost what comes then; `longest` is of the
+    /// I/Os that were drained. `None` where events were missing before.
+    pub(crate) fn before_cut(&mut self, begun: Nanos, mut longest: Longest) -> Option<Survey> {
+        if self.lossy {
+            return None;
+        }
+        let mut ios = Vec::new();
+        self.release(Nanos::MAX, &mut ios);
+        ios.iter().for_each(|io| longest.push(io));
+        let cut = Some(Cut { at: self.now, longest, is_short: self.counts.pairs < MANY });
+        let survey = Survey { cut, ..self.beginning(begun) };
+        self.cut = cut;
+        self.look_for_cut();
+        Some(survey)
+    }
+
+    /// The same, once all of the trace was taken: where much takes longer behind the cut than ever before, what does not may be as wrong.
+    pub(crate) fn behind_cut(&self, before: Survey) -> Survey {
+        let cut = before.cut.map(|cut| Cut { longest: self.losses.held(cut.longest), ..cut });
+        Survey { cut, ..before }
+    }
+
+    /// Ends without a begin so far.
+    pub(crate) fn unbegun(&self) -> u64 {
+        self.counts.orphan_completions + self.losses.unqueued + self.losses.undispatched
+    }
+
+    /// Behind the end of a processor events are missing.
+    fn look_for_cut(&mut self) {
+        let Some(cut) = self.cut.filter(|cut| cut.at <= self.now) else { return };
+        self.cut = None;
+        self.events_are_missing();
+        self.losses.bound(cut.longest);
+        self.longest = Some(cut.longest.response);
+        self.only_alone = cut.is_short;
     }
 
     /// Takes the next event.
@@ -294,6 +343,7 @@ impl Pairing {
 
     /// Appends the I/Os before which no other can come, in order of arrival.
     pub fn drain(&mut self, out: &mut Vec<Io>) {
+        self.look_for_cut();
         let open = self.queued.instants();
         let active = self.active.values().flatten().chain(self.requeued.values());
         let active = active.chain(self.flushing.values().flatten()).chain(self.commands.values().flatten());

@@ -77,7 +77,10 @@ impl Pairing {
         }
         let begun = active.io.request.start;
         if self.lossy
-            && (event.end() > active.end || age > self.losses.services.limit() || self.is_far(begun))
+            && (event.end() > active.end
+                || age > self.losses.services.limit()
+                || self.is_far(begun)
+                || self.only_alone && !active.was_alone())
         {
             self.counts.doubtful += 1;
             self.doubt_together(key);
@@ -85,7 +88,11 @@ impl Pairing {
         }
         let is_alone = self.together.is_empty() || !self.together.contains_key(&key);
         self.believe(active.believed_arrival().filter(|_| is_alone));
-        let io = if active.is_dispatched { active.io } else { self.end_undispatched(&active, event) };
+        let mut io = if active.is_dispatched { active.io } else { self.end_undispatched(&active, event) };
+        if self.longest.is_some_and(|longest| event.time.saturating_sub(io.request.arrival) > longest) {
+            (io.request.arrival, io.response_known) = (begun, false);
+            (io.got, io.inserted) = (Nanos::MAX, Nanos::MAX);
+        }
         self.end(io, event.time);
         if !is_alone {
             self.ended_together(key, self.ios.last());

@@ -33,6 +33,7 @@ fn surely_lossy() -> Pairing {
             queueing: Devices::default(),
             dispatch_nothing: Devices::default(),
             queued_before: Nanos::ZERO,
+            cut: None,
         },
     )
 }
@@ -57,6 +58,7 @@ fn pair_what_is_left(losses: Losses, events: &[Event]) -> (Vec<Io>, PairingCount
             queueing: Devices::default(),
             dispatch_nothing: Devices::default(),
             queued_before: Nanos::ZERO,
+            cut: None,
         },
     );
     let mut ios = Vec::new();
@@ -351,6 +353,7 @@ fn btts_rule_believes_what_it_sees() {
         queueing: Devices::default(),
         dispatch_nothing: Devices::default(),
         queued_before: Nanos::ZERO,
+        cut: None,
     };
     for mut pairing in [Pairing::new(PairingRule::Btt), Pairing::surveyed(PairingRule::Btt, survey)] {
         pairing.events_are_missing();

@@ -3,6 +3,7 @@
 use headstack_units::Nanos;
 
 use super::Devices;
+use crate::Io;
 use crate::event::mispairs::Mispairs;
 
 /// What losses made of the steps of I/Os.
@@ -23,6 +24,9 @@ pub(crate) struct Losses {
     /// Whether several of the same sectors are at the device at once.
     pub(super) overlaps: Overlaps,
 }
+
+/// One in so many that takes longer than any before tells that all may.
+const EXCEEDED: u64 = 3;
 
 /// Dispatches that are needed to tell whether overlaps are to be expected.
 const KNOWN: u64 = 8;
@@ -114,13 +118,59 @@ pub struct Survey {
     /// What is dispatched until then and was not queued in the trace may have been queued before it begins.
     pub(super) queued_before: Nanos,
     pub(super) losses: Losses,
+    /// Where processors lost their ends.
+    pub(super) cut: Option<Cut>,
 }
 
-impl Survey {
-    /// Of a trace of which a processor has perhaps lost its end, if losses matter: there completions without a dispatch, too, are
-    /// a sign of them.
-    pub(crate) fn of_short(mut self) -> Option<Self> {
-        self.lossy |= self.losses.services.begins_are_missing();
-        self.lossy.then_some(self)
+/// From when on the events of processors are missing, and how long what was completed before took at most: what takes longer then may
+/// have lost its own end.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Cut {
+    pub(super) at: Nanos,
+    pub(super) longest: Longest,
+    /// Little was completed before.
+    pub(super) is_short: bool,
+}
+
+/// The longest times of requests.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Longest {
+    /// From queueing to dispatch.
+    pub(super) wait: Nanos,
+    /// From dispatch to completion, or from queueing on where nothing is dispatched.
+    pub(super) service: Nanos,
+    /// From queueing to completion.
+    pub(super) response: Nanos,
+}
+
+impl Longest {
+    pub(crate) fn push(&mut self, io: &Io) {
+        let (response, service) = (io.response(), io.request.measured_service());
+        self.service = self.service.max(service.or(response).unwrap_or_default());
+        let Some(response) = response else { return };
+        self.response = self.response.max(response);
+        self.wait = self.wait.max(response.saturating_sub(service.unwrap_or(response)));
+    }
+}
+
+impl Losses {
+    /// What to believe behind a cut that bounds them since: no step of which many take longer.
+    pub(super) fn held(&self, longest: Longest) -> Longest {
+        let is_exceeded = |(pairs, longer): (u64, u64)| longer * EXCEEDED >= pairs.max(1);
+        let mut held = longest;
+        if is_exceeded(self.waits.since_bound()) {
+            held.response = Nanos::ZERO;
+        }
+        if is_exceeded(self.services.since_bound()) {
+            held.service = Nanos::ZERO;
+        }
+        held
+    }
+
+    /// From here on what takes longer is not believed.
+    pub(super) fn bound(&mut self, longest: Longest) {
+        self.services.bound(longest.service);
+        self.waits.bound(longest.wait);
+        self.flushes.bound(longest.service);
     }
 }
