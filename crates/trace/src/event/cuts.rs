@@ -159,7 +159,9 @@ mod tests {
                 1 if n >= 200 => continue,
                 cpu => cpu,
             };
-            [Action::Queue, Action::Issue, Action::Complete].map(|action| push(n, action, cpu));
+            for action in [Action::Queue, Action::Issue, Action::Complete] {
+                push(n, action, cpu);
+            }
         }
         cuts.cut().is_some_and(|cut| cut.cpus == [1])
     }

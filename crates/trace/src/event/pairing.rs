@@ -219,7 +219,9 @@ impl Pairing {
         }
         let mut ios = Vec::new();
         self.release(Nanos::MAX, &mut ios);
-        ios.iter().for_each(|io| longest.push(io));
+        for io in &ios {
+            longest.push(io);
+        }
         let cut = Some(Cut { at: self.now, longest, is_short: self.counts.pairs < MANY });
         let survey = Survey { cut, ..self.beginning(begun) };
         self.cut = cut;
