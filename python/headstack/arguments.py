@@ -20,7 +20,7 @@ R = TypeVar("R")
 LONGEST = 60
 """Characters of a value that a message quotes."""
 
-LEAST = {"folds": 1, "repeats": 1, "shares": 1, "threads": 1, "seed": 0}
+LEAST = {"folds": 1, "repeats": 1, "shares": 1, "threads": 1}
 """What arguments are at least: of what some count there is one."""
 
 
