@@ -27,7 +27,7 @@ WARMUP_S, UNTIL_S = 2.0, 32.0
 LEAST = 200
 """Fewer requests tell no rate: the time is doubled until so many are complete."""
 MOST_S = UNTIL_S * 2**16
-"""Three weeks; what serves fewer by then is no disk."""
+"""Some 24 days: nothing that is used as a disk is so slow."""
 MANY = 1_000_000
 FILLED, COUNTED = 1.25, 4.0
 """Of the room of a cache that is written to: what comes before its writes are counted, and how many are. Until it is full they cost hardly anything."""
