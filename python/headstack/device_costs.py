@@ -141,7 +141,7 @@ class Coefficients:
     iocost: Form
     mclock: Form
     head_time: Form
-    when_off: str
+    when_off: str = "write-through"
     """What the drives do with random writes while their write cache is off: `write-through`, `media-cache`, `flash-cache`."""
 
     @property
