@@ -10,8 +10,10 @@ import pytest
 import headstack
 from conftest import headstack as run_cli
 from conftest import refused
+from headstack.device_cost_bench import DEPTHS, SIZES_KIB, Bench
 from headstack.device_cost_causes import Case, Parts, Reasons
-from headstack.device_costs import CLOSE_PERCENT, DEPTHS, SIZES_KIB, Error, Form
+from headstack.device_costs import CLOSE_PERCENT, Error, Form
+from headstack.unusual import UnusualValue
 
 
 @pytest.fixture(scope="module")
@@ -21,8 +23,81 @@ def nearline() -> headstack.Coefficients:
 
 def test_sequential_writes_begin_on_physical_sectors() -> None:
     # A 512e drive would read before each write that covers a part of one, and lose a revolution.
-    found = headstack.coefficients("nearline-18tb").iocost.constants
-    assert found["wbps"] > 0.9 * found["rbps"]
+    bench = Bench.of(headstack.System("nearline-18tb"), seed=1)
+    assert bench.sequential("write", 1024, 50) > 0.9 * bench.sequential("read", 1024, 50)
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("nearline-18tb", "media-cache"),
+        ("nearline-22tb", "flash-cache"),
+        ("hp-97560", "write-through"),
+        ("hc-sd", "write-through"),
+    ],
+)
+def test_random_writes_are_those_of_the_drive_with_its_write_cache_off(name: str, kind: str) -> None:
+    """They were written through, which a nearline drive does not do then, and as the drive is set for one handed over built."""
+    off = headstack.System(name, overrides={"drive.*.write_cache.enabled": "false"})
+    ways = [headstack.System(name), headstack.System.of_drive(headstack.Drive(name)), off]
+    for system in ways:
+        bench = Bench.of(system, seed=1)
+        assert bench.when_off == kind
+        spec = bench.uncached.config()["drives"][0]["spec"]
+        assert spec["write_cache"].get("enabled") is False
+    # The same requests on the drive that a host has turned the cache off of.
+    text = (
+        "requests = 3000\n[[stream]]\nthink.constant_ms = 0\nread_fraction = 0.0\nsize.fixed_kib = 4\nalign_kib = 4\n"
+    )
+    told = [
+        headstack.simulate(system, headstack.Workload(toml=text), seed=1).summary for system in (off, bench.uncached)
+    ]
+    assert told[0]["simulated_s"] == told[1]["simulated_s"]
+
+
+def test_a_built_drive_is_measured_as_its_name_is() -> None:
+    by_name = headstack.coefficients("hp-97560").as_dict()
+    built = headstack.coefficients(headstack.Drive("hp-97560")).as_dict()
+    assert (by_name["write_cache"], by_name["random_writes"]) == ("off for random writes", "write-through")
+    assert {**built, "system": ""} == {**by_name, "system": ""}
+
+
+def test_a_media_cache_is_full_before_its_writes_are_counted(nearline: headstack.Coefficients) -> None:
+    """Counted from 400 to 1,000 s the drive does 465 at queue depth 32; until its cache is full, 1,200, written through, 185."""
+    assert nearline.when_off == "flash-cache"
+    assert nearline.iocost.constants["wrandiops"] == pytest.approx(465, rel=0.08)
+
+
+def test_the_larger_writes_go_past_the_log_and_the_sentence_says_so() -> None:
+    bench = Bench.of(headstack.System("nearline-18tb"), seed=1)
+    assert bench.straight_kib == {256, 1024}
+    errors = [Error("write", size, depth, 70.0, 70.0 * (1 + size // 256)) for size in (4, 256) for depth in DEPTHS]
+    parts = Parts(1, 1, chooses=True, bus_bytes_per_s={"read": 1e9, "write": 1e9})
+    form = Form("a form", {}, errors, Reasons(parts, straight_kib=bench.straight_kib), takes_larger=True)
+    assert "writes of 256 KiB go straight to their place" in form.sentence()
+
+
+def test_a_buffer_cache_of_the_host_is_gone_around() -> None:
+    """The drives behind it read 1.12 MB/s; 57 kB/s were told, and 12 random reads a second."""
+    bench = Bench.of(headstack.System("uda50-ra81"), seed=1)
+    assert bench.sequential("read", 1024, 50) * 1.048576 == pytest.approx(1.12, rel=0.02)
+    assert bench.random("read", 4, DEPTHS[-1])[0] == pytest.approx(37.8, rel=0.03)
+
+
+def test_slow_drives_have_as_long_as_a_rate_needs() -> None:
+    """No request of 1 MiB was complete in 30 s at 60 rpm, and the table broke off; an error was told of one request."""
+    with pytest.warns(UnusualValue):
+        found = headstack.coefficients("hp-97560", overrides={"rotation_rpm": 60})
+    # 36 KiB a track and a second, and about half a revolution to begin.
+    deep = next(e.iops for e in found.iocost.errors if (e.op, e.size_kib, e.depth) == ("read", 1024, 1))
+    assert 1 / deep == pytest.approx(1024 * 1024 / found.iocost.constants["rbps"], rel=0.05)
+    assert all(abs(error.percent) < 1000 for form in found.forms for error in form.errors)
+
+
+def test_progress_tells_how_many_runs_are_over() -> None:
+    told: list[tuple[int, int]] = []
+    headstack.coefficients("hp-97560", progress=lambda done, total: told.append((done, total)))
+    assert [done for done, _ in told] == list(range(1, told[-1][1] + 1))
 
 
 def test_constants_are_what_the_drive_does(nearline: headstack.Coefficients) -> None:
@@ -69,8 +144,8 @@ def test_each_form_is_near_where_its_constants_were_taken(nearline: headstack.Co
 def test_constants_hardly_depend_on_the_seed(nearline: headstack.Coefficients) -> None:
     other = headstack.coefficients("nearline-22tb", seed=7).iocost.constants
     for name, value in nearline.iocost.constants.items():
-        # Sequential ones are measured at fixed places.
-        assert other[name] == pytest.approx(value, rel=0.02 if "rand" in name else 1e-9)
+        # Sequential ones are measured at fixed places; a full cache goes over the drive in stretches of many thousand writes.
+        assert other[name] == pytest.approx(value, rel={"rrandiops": 0.02, "wrandiops": 0.06}.get(name, 1e-9))
 
 
 def test_sentences_name_the_worst_and_why(nearline: headstack.Coefficients) -> None:
@@ -123,7 +198,7 @@ def test_nothing_is_said_of_a_choice_that_nobody_has() -> None:
     )
 
 
-@pytest.mark.parametrize("name", ["nearline-22tb", "hp-97560"])
+@pytest.mark.parametrize("name", ["sas-15k-300gb", "hp-97560"])
 def test_a_drive_that_takes_requests_in_order_has_no_use_for_a_queue(name: str) -> None:
     found = headstack.coefficients(name, overrides={"controller.scheduler": "fcfs"})
     for error in found.head_time.errors:
@@ -137,12 +212,13 @@ def test_a_drive_that_takes_requests_in_order_has_no_use_for_a_queue(name: str) 
     assert deep == pytest.approx(alone, rel=0.03)
 
 
-def test_the_command_prints_what_python_gives(nearline: headstack.Coefficients) -> None:
-    found = run_cli("coefficients", "nearline-22tb", "--json").json()
-    assert found["iocost"] == nearline.iocost.constants
-    assert found["sentences"]["mclock"] == nearline.mclock.sentence()
+def test_the_command_prints_what_python_gives() -> None:
+    python = headstack.coefficients("sas-15k-300gb")
+    found = run_cli("coefficients", "sas-15k-300gb", "--json").json()
+    assert found["iocost"] == python.iocost.constants
+    assert found["sentences"]["mclock"] == python.mclock.sentence()
     assert found["iocost_line"].startswith("ctrl=user model=linear rbps=")
-    shown = " ".join(run_cli("coefficients", "nearline-22tb", "--plain").out.split())
+    shown = " ".join(run_cli("coefficients", "sas-15k-300gb", "--plain").out.split())
     assert found["iocost_line"] in shown
     assert found["sentences"]["head_time"] in shown
 

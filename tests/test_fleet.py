@@ -282,6 +282,14 @@ def test_chosen_devices_stay_apart_and_keep_their_numbers(trace: Path) -> None:
     assert alone["device"].to_list() == [5007]
 
 
+def test_a_chosen_device_that_is_not_there_is_named(trace: Path) -> None:
+    """Alone it was refused; beside another it was left out in silence."""
+    found = run_cli("fleet", "hp-97560", "--trace", trace, "--device", "1007", "--device", "999", "--json")
+    assert found.json()["devices"] == 1
+    assert "nothing was served of `999`: no request that was read is of it" in " ".join(found.err.split())
+    assert "nothing was served" not in run_cli("fleet", "hp-97560", "--trace", trace, "--device", "1007").err
+
+
 def test_devices_that_do_not_keep_up_are_counted(tmp_path: Path) -> None:
     """One of three gets a request every 2 ms, more than it can serve; another a burst of 90 at its end."""
     rows = [(2.0 * number, 3) for number in range(3000)] + [(100.0 * number, 4) for number in range(60)]
@@ -292,3 +300,7 @@ def test_devices_that_do_not_keep_up_are_counted(tmp_path: Path) -> None:
     columns = ["--columns", "time:0:ms,device:1,offset:2:sectors,size:3:sectors,op:4"]
     found = run_cli("fleet", "hp-97560", "--trace", str(table), *columns)
     assert "1 device did not keep up" in " ".join(found.err.split())
+    # Messages go to stderr beside JSON, too.
+    assert "1 device did not keep up" in " ".join(
+        run_cli("fleet", "hp-97560", "--trace", str(table), *columns, "--json").err.split()
+    )

@@ -309,6 +309,17 @@ def test_a_point_without_a_rival_wins_nothing(tmp_path: Path) -> None:
     )
 
 
+def test_loads_at_which_one_point_alone_keeps_up_are_not_counted(swept: Path) -> None:
+    """Where three loads had two points, and one of two did not keep up at one, the best was so at 2 of 2 that had more than one."""
+    found = headstack.compare(swept)
+    shared = [load for load in found.loads if len(load) > 1]
+    assert len(shared) >= 2
+    found.__dict__["left_behind"] = {point.point.number for point in shared[0][1:]}
+    answer = found.answer()
+    assert "that more than one point has" not in answer
+    assert "at which more than one point is compared" in answer
+
+
 def test_the_page_shows_fronts_and_all_points(swept: Path, tmp_path: Path) -> None:
     page = tmp_path / "sweep.html"
     assert run_cli("compare", swept, "--report", page).code == 0

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from headstack import _core
-    from headstack.device_costs import Op
+    from headstack.device_cost_bench import Op
     from headstack.results.runs import RunSummary
 
 AT_THE_BUS = 0.95
@@ -75,6 +75,8 @@ class Reasons:
     parts: Parts
     busy: Busy = field(default_factory=dict)
     bytes_per_s: Mapping[Op, float] = field(default_factory=dict)
+    straight_kib: frozenset[int] = frozenset()
+    """Sizes of which random writes go past the cache that small ones go into."""
 
     def of_queue(self, shallow: Case, deep: Case, *, promises_more: bool) -> str:
         """Why a deeper queue is served faster: more arms at once, and more to choose from."""

@@ -7,14 +7,15 @@ further page of 4 KiB. Ceph's *mClock* charges the larger of a request's bytes a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from itertools import product
-from typing import TYPE_CHECKING, Any, Literal, cast
+from threading import Lock
+from typing import TYPE_CHECKING, TypeVar, cast
 
-from headstack import _core
 from headstack.arguments import checked
-from headstack.device_cost_causes import Case, Parts, Reasons, busy_arms
+from headstack.device_cost_bench import DEPTHS, FULL, KIB, OPS, PLACES, SIZES_KIB, Bench, Op
+from headstack.device_cost_causes import Case, Parts, Reasons
 from headstack.run import as_system
 from headstack.sweeping.executors.local import cores
 from headstack.threads import Pool
@@ -22,27 +23,15 @@ from headstack.threads import Pool
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from headstack import _core
     from headstack.results.designs import CoefficientsSummary
-    from headstack.results.runs import RunSummary
     from headstack.run import Overrides
 
-Op = Literal["read", "write"]
+Asked = TypeVar("Asked")
+Made = TypeVar("Made")
 Measured = dict[tuple[Op, int, int], float]
 
-KIB, PAGE = 1024, 4096
-SIZES_KIB = (4, 64, 256, 1024)
-DEPTHS = (1, 2, 4, 8, 16, 32)
-FULL = DEPTHS[-1]
-"""The queue depth at which iocost and mClock are told what a disk can do."""
-OPS: tuple[Op, ...] = ("read", "write")
-WARMUP_S, UNTIL_S = 2.0, 32.0
-"""What is counted of random requests: some thousands, while as many as ever are outstanding."""
-MANY = 1_000_000
-# Large ones fill a write cache of 512 MiB before they are counted.
-STREAMED, STREAM_WARMUP = 300, 520
-# Where the media rate is taken, in percent of the addresses: the middle of each fifth.
-PLACES = (10, 30, 50, 70, 90)
-WRITE_THROUGH = ("drive.*.write_policy", "{ write-through = {} }")
+PAGE = 4096
 CLOSE_PERCENT = 10.0
 """An error within this is one that a form can carry."""
 
@@ -133,6 +122,8 @@ class Form:
         return self.reasons.of_queue(shallow, deep, promises_more=worst.percent > 0)
 
     def _of_size(self, worst: Error) -> str:
+        if self.reasons is not None and worst.op == "write" and worst.size_kib in self.reasons.straight_kib:
+            return f"writes of {worst.size_kib:,} KiB go straight to their place, those of 4 KiB into a cache that needs no power"
         if self.takes_larger:
             return "it charges the larger of positioning and transfer, not their sum" if worst.percent > 0 else ""
         small = [each for each in self.errors if (each.op, each.size_kib, each.depth) == (worst.op, 4, worst.depth)]
@@ -150,6 +141,8 @@ class Coefficients:
     iocost: Form
     mclock: Form
     head_time: Form
+    when_off: str = "write-through"
+    """What the drives do with random writes while their write cache is off: `write-through`, `media-cache`, `flash-cache`."""
 
     @property
     def forms(self) -> list[Form]:
@@ -170,6 +163,7 @@ class Coefficients:
             **{name: form.constants for name, form in names.items()},
             "iocost_line": self.iocost_line,
             "write_cache": "off for random writes",
+            "random_writes": self.when_off,
             "errors": {
                 name: [{**asdict(error), "error_percent": error.percent} for error in form.errors]
                 for name, form in names.items()
@@ -191,11 +185,13 @@ def coefficients(
     overrides: Overrides | None = None,
     seed: int = 1,
     threads: int | None = None,
+    progress: Callable[[int, int], object] | None = None,
 ) -> Coefficients:
     """Measure a drive as other systems describe disks: iocost, mClock and disk-head time, each with its errors.
 
-    Random requests of 4 KiB to 1 MiB are run at queue depths 1 to 32, writes with the write cache off; sequential requests of
-    4 KiB and 1 MiB at five places, with the cache as it is.
+    Random requests of 4 KiB to 1 MiB are run at queue depths 1 to 32, writes as the drive serves them with its write cache
+    turned off; sequential requests of 4 KiB and 1 MiB at five places, with the cache as it is. All go around a host's buffer
+    cache.
 
     Parameters
     ----------
@@ -207,20 +203,25 @@ def coefficients(
         Seed of the requests.
     threads
         How many runs at a time; one a core if absent.
+    progress
+        Called with how many runs are over, and of how many.
     """
     built = as_system(system, overrides)
-    bench = _Bench(built, _without_write_cache(system, built, overrides), seed)
+    bench = Bench.of(built, seed)
     # Errors are those of other requests than the constants were taken from.
     scored = replace(bench, seed=(seed + 1) % 2**64)
     random: list[tuple[Op, int, int]] = list(product(OPS, SIZES_KIB, DEPTHS))
     at: list[tuple[Op, int, int]] = list(product(OPS, (4,), (1, FULL)))
     sequential: list[tuple[Op, int, float]] = list(product(OPS, (4, 1024), PLACES))
+    told = _Told(progress, len(at) + len(random) + len(sequential))
     with Pool(threads or cores()) as pool:
-        taken: Measured = {
-            case: rate for case, (rate, _) in zip(at, pool.map(lambda case: bench.random(*case), at), strict=True)
-        }
-        found = dict(zip(random, pool.map(lambda case: scored.random(*case), random), strict=True))
-        rates = dict(zip(sequential, pool.map(lambda case: bench.sequential(*case), sequential), strict=True))
+        # What takes longest first.
+        found = dict(zip(random, pool.map(told.each(lambda case: scored.random(*case)), random), strict=True))
+        once = zip(at, pool.map(told.each(lambda case: bench.random(*case)), at), strict=True)
+        taken: Measured = {case: rate for case, (rate, _) in once}
+        rates = dict(
+            zip(sequential, pool.map(told.each(lambda case: bench.sequential(*case)), sequential), strict=True)
+        )
 
     def streamed(op: Op, size_kib: int) -> float:
         # The time for all places, not the mean of their rates.
@@ -229,67 +230,36 @@ def coefficients(
     bytes_per_s: dict[Op, float] = {op: streamed(op, 1024) * 1024 * KIB for op in OPS}
     sequential_iops: dict[Op, float] = {op: streamed(op, 4) for op in OPS}
     iops: Measured = {case: rate for case, (rate, _) in found.items()}
-    reasons = Reasons(Parts.of(built), {case: busy for case, (_, busy) in found.items()}, bytes_per_s)
+    busy = {case: arms for case, (_, arms) in found.items()}
+    reasons = Reasons(Parts.of(built), busy, bytes_per_s, bench.straight_kib)
     forms = (
         _iocost(taken, iops, bytes_per_s, sequential_iops),
         _mclock(taken, iops, bytes_per_s),
         _head_time(taken, iops, bytes_per_s),
     )
-    return Coefficients(built.name, *(replace(form, reasons=reasons) for form in forms))
+    iocost, mclock, head_time = (replace(form, reasons=reasons) for form in forms)
+    return Coefficients(built.name, iocost, mclock, head_time, bench.when_off)
 
 
-def _without_write_cache(
-    system: str | Path | _core.Drive | _core.System, built: _core.System, overrides: Overrides | None
-) -> _core.System:
-    """The same, writing through; a drive that was handed over built is taken as it is."""
-    if isinstance(system, (_core.Drive, _core.System)):
-        return built
-    pairs = overrides.items() if isinstance(overrides, Mapping) else overrides or []
-    return _core.System(str(system), overrides=[*pairs, WRITE_THROUGH])
+class _Told:
+    """Counts runs as they are over, whichever thread they are served by."""
 
+    def __init__(self, progress: Callable[[int, int], object] | None, total: int) -> None:
+        self._progress = progress
+        self._total = total
+        self._done = 0
+        self._lock = Lock()
 
-@dataclass(frozen=True)
-class _Bench:
-    cached: _core.System
-    through: _core.System
-    seed: int
+    def each(self, measure: Callable[[Asked], Made]) -> Callable[[Asked], Made]:
+        def measured(case: Asked) -> Made:
+            made = measure(case)
+            if self._progress is not None:
+                with self._lock:
+                    self._done += 1
+                    self._progress(self._done, self._total)
+            return made
 
-    def random(self, op: Op, size_kib: int, depth: int) -> tuple[float, float]:
-        """Random requests a second, `depth` of them outstanding, and how many arms they keep busy."""
-        stream = f"users = {depth}\nsize.fixed_kib = {size_kib}\nalign_kib = {size_kib}\n"
-        system = self.cached if op == "read" else self.through
-
-        def until(until_s: float) -> RunSummary:
-            return self._summary(system, op, stream, MANY, {"until_s": until_s})
-
-        # Whatever is complete meanwhile: of those that a warm-up lets count, so many as are outstanding are missing at the end.
-        whole, before = until(UNTIL_S), until(WARMUP_S)
-        return (whole["requests"] - before["requests"]) / (UNTIL_S - WARMUP_S), busy_arms(whole)
-
-    def sequential(self, op: Op, size_kib: int, place: float) -> float:
-        """Requests a second, one behind the other."""
-        _, sectors = self.cached.volumes[0]
-        # Where requests begin on a boundary of their own, so that no write covers a part of a physical sector.
-        step = max(size_kib * KIB // self.cached.sector_bytes, 1)
-        first = int(sectors * place / 100) // step * step
-        where = f"range_lba = [{first}, {min(first + max(sectors // 10, step), sectors) - 1}]"
-        stream = f'sequential_fraction = 1.0\nrun_start = "first"\nsize.fixed_kib = {size_kib}\nalign_kib = {size_kib}\n{where}\n'
-        cut = {"warmup_requests": STREAM_WARMUP}
-        return self._summary(self.cached, op, stream, STREAMED + STREAM_WARMUP, cut)["iops"]
-
-    def _summary(self, system: _core.System, op: Op, stream: str, requests: int, cut: dict[str, Any]) -> RunSummary:
-        text = (
-            f"requests = {requests}\n[[stream]]\nthink.constant_ms = 0\n"
-            f"read_fraction = {1.0 if op == 'read' else 0.0}\n{stream}"
-        )
-        run = _core.simulate(
-            system,
-            _core.Workload(toml=text),
-            seed=self.seed,
-            threads=1,
-            **cut,
-        )
-        return run.summary()
+        return measured
 
 
 # ---- the forms ----

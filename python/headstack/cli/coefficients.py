@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from headstack.cli import offered, output
+from headstack.cli import offered, output, progress
 from headstack.cli.options import RUN, Json, Overrides, Scheduler, model_overrides
 from headstack.shown import Part, Shown, shown, signed
 
@@ -32,14 +32,17 @@ def coefficients(
     """
     from headstack import coefficients as computed
 
-    found = computed(drive, overrides=model_overrides(set_, scheduler), seed=seed)
+    overrides = model_overrides(set_, scheduler)
+    with progress.bar("measuring", None, "runs") as told:
+        shown = None if told is None else (lambda done, total: told(done, 0.0, total))
+        found = computed(drive, overrides=overrides, seed=seed, progress=shown)
     output.print_json(found.as_dict()) if json else _show(found)
     return 0
 
 
 def _show(found: Coefficients) -> None:
     output.facts(
-        f"{found.system}, random writes with the write cache off",
+        f"{found.system}, random writes with the write cache off ({found.when_off})",
         [
             ("io.cost.model", f"MAJ:MIN {found.iocost_line}"),
             *(

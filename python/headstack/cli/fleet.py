@@ -91,6 +91,8 @@ def fleet(
     if out is not None:
         _write(done, out)
     summary = {**done.summary, "wall_s": wall_s}
+    _warn_of_missing(how, done)
+    _warn_of_behind(summary["devices_behind"])
     output.print_json(summary) if json else _show(system, summary)
     if out is not None:
         output.wrote(out)
@@ -123,6 +125,27 @@ def _write(done: Fleet, out: Path) -> None:
     write_at_once(out, rows.getvalue())
 
 
+def _warn_of_missing(how: TraceOptions, done: Fleet) -> None:
+    """Name the devices that were asked for and had no request."""
+    if not (chosen := how.devices()):
+        return
+    # All of them, as a list that needs no package for tables.
+    served = {each["device"] for each in done.result.summary(done.summary["devices"])["worst"]}
+    if missing := [word for word, number in chosen.items() if number not in served]:
+        output.warning(
+            f"--device: nothing was served of {', '.join(f'`{word}`' for word in missing)}: no request that was read is of "
+            f"{'it' if len(missing) == 1 else 'them'}; `headstack trace info` lists the devices of a trace"
+        )
+
+
+def _warn_of_behind(behind: int) -> None:
+    if behind:
+        output.warning(
+            f"{plural(behind, 'device')} did not keep up: more requests were waiting at the last arrival than a passing burst leaves. "
+            "Response times there grow with the length of the trace, and the quantiles of the fleet with them."
+        )
+
+
 def _show(system: str, summary: dict[str, Any]) -> None:
     response = summary["response_ms"]
     output.facts(
@@ -137,11 +160,6 @@ def _show(system: str, summary: dict[str, Any]) -> None:
                                     percent(summary["utilisation_max"], 1))),
         ],
     )  # fmt: skip
-    if behind := summary["devices_behind"]:
-        output.warning(
-            f"{plural(behind, 'device')} did not keep up: more requests were waiting at the last arrival than a passing burst leaves. "
-            "Response times there grow with the length of the trace, and the quantiles of the fleet with them."
-        )
     output.table(
         "Devices with the highest p99 (ms)",
         ["device", "requests", "utilisation", "mean", "p50", "p99", "p99.9", "max"],

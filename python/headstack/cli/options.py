@@ -145,6 +145,10 @@ class ReadOptions:
         changed = (field.name for field in fields(self) if getattr(self, field.name) != field.default)
         return ["--" + name.rstrip("_").replace("_", "-") for name in changed]
 
+    def devices(self) -> dict[str, int]:
+        """The numbers of the devices that were chosen, by what was typed."""
+        return {word: _device(word)[0] for word in self.device}
+
     def nothing_left(self) -> str:
         """Why no request is left: all are left out, or none is whole."""
         chosen = self.device or self.from_ or self.to or self.op or self.process or self.skip_zero_length

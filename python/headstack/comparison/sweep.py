@@ -250,7 +250,11 @@ class SweepComparison:
         where = f"{count} of {len(won)} loads"
         if len(won) < len(known):
             where = "the one load" if len(won) == 1 else f"{count} of the {len(won)} loads"
-            where += " that more than one point has"
+            # Of others it may be that one point alone keeps up, or has what is compared.
+            shared = sum(len(load) > 1 for load in self.loads)
+            where += (
+                " that more than one point has" if len(won) == shared else " at which more than one point is compared"
+            )
         others = "".join(f", {name} at {times}" for name, times in rest)
         rivals = [_rivals(point, load, metric) for point, load in zip(won, contested, strict=True)]
         near = sum(any(each) for each in rivals)

@@ -146,6 +146,7 @@ class CoefficientsSummary(TypedDict):
     head_time: HeadTimeModel
     iocost_line: str
     write_cache: str
+    random_writes: str
     errors: dict[str, list[ModelError]]
     sentences: dict[str, str]
 
