@@ -435,7 +435,7 @@ def test_one_kind_beside_another_is_told_to_be_replaced_as_a_whole() -> None:
     [
         (("simulate", "hp-97560", "--trace", ""), "--trace is empty", "give a value, or leave it out"),
         (("simulate", "hp-97560", "--trace="), "--trace is empty", "give a value, or leave it out"),
-        (("compare", "a.parquet", "b.parquet", "--seed", "-1"), "--seed cannot be -1", "at least 0"),
+        (("compare", "a.parquet", "b.parquet", "--seed", "-1"), "`compare` does not take `seed=-1`", "at least 0"),
         (("drives", "show", ""), "the word after `show` is empty", "give a value"),
         ((*UNIX_LIKE, "--set", "x="), "--set `x=` has no value after the `=`", "name=value: `--set x=VALUE`"),
         ((*UNIX_LIKE, "--set", "=5"), "--set `=5` has no name before the `=`", "name=value"),

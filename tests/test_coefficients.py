@@ -40,8 +40,8 @@ def test_random_writes_are_those_of_the_drive_with_its_write_cache_off(name: str
     """They were written through, which a nearline drive does not do then, and as the drive is set for one handed over built."""
     off = headstack.System(name, overrides={"drive.*.write_cache.enabled": "false"})
     ways = [headstack.System(name), headstack.System.of_drive(headstack.Drive(name)), off]
-    for system in ways:
-        bench = Bench.of(system, seed=1)
+    benches = [Bench.of(system, seed=1) for system in ways]
+    for bench in benches:
         assert bench.when_off == kind
         spec = bench.uncached.config()["drives"][0]["spec"]
         assert spec["write_cache"].get("enabled") is False
@@ -50,7 +50,8 @@ def test_random_writes_are_those_of_the_drive_with_its_write_cache_off(name: str
         "requests = 3000\n[[stream]]\nthink.constant_ms = 0\nread_fraction = 0.0\nsize.fixed_kib = 4\nalign_kib = 4\n"
     )
     told = [
-        headstack.simulate(system, headstack.Workload(toml=text), seed=1).summary for system in (off, bench.uncached)
+        headstack.simulate(system, headstack.Workload(toml=text), seed=1).summary
+        for system in (off, benches[-1].uncached)
     ]
     assert told[0]["simulated_s"] == told[1]["simulated_s"]
 

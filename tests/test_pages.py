@@ -364,8 +364,8 @@ def test_notebooks_show_what_is_described_and_what_it_costs(made: Callable[[], A
 
 def test_notebooks_show_the_constants_of_forms() -> None:
     errors = [Error("read", 4, 1, 100.0, 125.0)]
-    forms = [Form(name, {"rbps": 1.5}, errors) for name in ("iocost", "mClock", "head time")]
-    shown = Coefficients("<a disk>", *forms)._repr_html_()
+    iocost, mclock, head_time = (Form(name, {"rbps": 1.5}, errors) for name in ("iocost", "mClock", "head time"))
+    shown = Coefficients("<a disk>", iocost, mclock, head_time)._repr_html_()
     assert "&lt;a disk&gt;" in shown
     assert "ctrl=user model=linear rbps=2" in shown
     assert "(+25 %)" in shown

@@ -230,7 +230,7 @@ def coefficients(
     bytes_per_s: dict[Op, float] = {op: streamed(op, 1024) * 1024 * KIB for op in OPS}
     sequential_iops: dict[Op, float] = {op: streamed(op, 4) for op in OPS}
     iops: Measured = {case: rate for case, (rate, _) in found.items()}
-    busy = {case: arms for case, (_, arms) in found.items()}
+    busy: dict[tuple[str, int, int], float] = {case: arms for case, (_, arms) in found.items()}
     reasons = Reasons(Parts.of(built), busy, bytes_per_s, bench.straight_kib)
     forms = (
         _iocost(taken, iops, bytes_per_s, sequential_iops),

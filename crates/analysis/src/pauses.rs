@@ -185,7 +185,7 @@ impl PauseFinder {
                 "{which}: for {} of {} s something is outstanding, up to {} requests at a time{grows}",
                 grouped(busy.round() as u64),
                 grouped(span.round() as u64),
-                grouped(worst.most.into())
+                grouped(worst.most)
             )),
             found: true,
             ..Effect::unknown("overload", worst.stretches)

@@ -83,7 +83,7 @@ def compare(
         _check_choice("the points of a sweep have no times of requests", time, seed)
         return sweep.compare(fail_if=fail_if)
     if seed is not None and seed < 0:
-        raise InputError(f"`seed` cannot be {seed}", "`seed`: a whole number, at least 0")
+        raise InputError(f"`compare` does not take `seed={seed}`", "seed: a whole number, at least 0")
     limits = [Limit.parse(text) for text in fail_if]
     given = _given(files, others)
     sources = [read(each, time or "response", open_trace) for each in given]
