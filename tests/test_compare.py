@@ -20,7 +20,7 @@ from headstack import _core
 from headstack.comparison import Limit, resampling
 from headstack.comparison.result import Difference, Metric, _words
 from headstack.errors import InputError
-from headstack.report.comparison import _detail, cells, comparison_page
+from headstack.report.comparison import _detail, _small, cells, comparison_page
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -449,6 +449,16 @@ def test_what_tells_drives_apart_comes_first(tmp_path: Path) -> None:
     assert not {"the same", "+0.0 %"} & {value for _, value in tiles}
     same = headstack.compare([one, measured(tmp_path / "three.json", cache_segments=1, inward_seek_extra_ms=-1e-6)])
     assert "the same as one in all 2 values" in same.answer()
+
+
+def test_a_small_change_is_written_without_an_exponent() -> None:
+    """The difference of two seeks of 3.640 ms was -5e-05, in a column of 0.013 and 1.274."""
+    assert [_small(change) for change in (-5e-05, 0.0004, 1.2e-6, -3e-9)] == [
+        "-0.00005",
+        "+0.0004",
+        "+0.000001",
+        "-3e-09",
+    ]
 
 
 def test_what_rounding_left_is_no_change() -> None:

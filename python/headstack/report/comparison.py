@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import floor, log10
 from typing import TYPE_CHECKING, TypedDict
 
 from headstack import __version__
@@ -126,12 +127,18 @@ def _signed(metric: Metric) -> Shown:
     whole = all("." not in value for value in _pair(metric))
     # A change that three decimals do not show is written out.
     least = 0.0 if whole else 0.0005
-    text = f"{metric.change:+,.{0 if whole else 3}f}" if abs(metric.change) >= least else f"{metric.change:+.1g}"
+    text = f"{metric.change:+,.{0 if whole else 3}f}" if abs(metric.change) >= least else _small(metric.change)
     return shown(f"{text} points" if metric.is_in_points else text, metric.change)
 
 
 def _percent(percent: float) -> str:
     return f"{percent:+,.2f}" if abs(percent) >= 0.005 else f"{percent:+.1g}"
+
+
+def _small(change: float) -> str:
+    """The first digit of a change, without an exponent where it is not too small to be read."""
+    decimals = -floor(log10(abs(change))) if change else 0
+    return f"{change:+.{decimals}f}" if decimals <= 6 else f"{change:+.0e}"
 
 
 def _change(metric: Metric) -> str:
