@@ -415,6 +415,17 @@ def test_a_sector_may_be_given_in_hexadecimal() -> None:
     assert told["requests"][0]["lba"] == 16
 
 
+@pytest.mark.parametrize("words", [("--out", "d/"), ("--report=./d//",), ("--out", "a=d/")])
+def test_a_file_that_is_named_as_a_folder_is_refused(
+    words: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was written beside where it was meant to be: `d` for `d/`."""
+    monkeypatch.chdir(tmp_path)
+    message = refused("simulate", "hp-97560", "--workload", "unix-like", "--requests", "1", *words)
+    assert "there is no such folder" in message
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_an_empty_description_is_told_how_one_begins(tmp_path: Path) -> None:
     empty = tmp_path / "empty.toml"
     empty.write_text("")

@@ -13,6 +13,7 @@ from conftest import data_file
 from headstack.errors import InputError
 from headstack.files import write_whole
 from headstack.report import probes
+from headstack.report.tables import brief, durations
 
 LIGHT = """
 requests = 4000
@@ -114,3 +115,15 @@ def test_words_beside_the_drop_of_a_backward_sawtooth_lie_on_no_dots() -> None:
     assert beside
     assert min(abs(ms - height) for ms in beside) > 1.0
     assert min(low, high) < height < max(low, high)
+
+
+def test_times_are_told_in_figures_that_say_something() -> None:
+    """A device that answers in 3.4 us had "0.00 ms", and one answer had ms and s."""
+    assert durations(0.0034, 0.05) == ["0.0034 ms", "0.0500 ms"]
+    assert durations(9_255.97, 21_100.0) == ["9.256 s", "21.1 s"]
+    assert [brief(ms) for ms in (0.00342, 0.0812, 23.456, 1_066.6)] == [
+        "0.00342 ms",
+        "0.0812 ms",
+        "23.5 ms",
+        "1,066.60 ms",
+    ]

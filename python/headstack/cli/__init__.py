@@ -158,7 +158,7 @@ def _refuse_folders(words: list[str], outputs: Named) -> None:
     from headstack.errors import InputError
 
     for option, path in outputs:
-        named = (word.rpartition("=")[2] for word in words if word.endswith(os.sep))
+        named = [each for word in words if word.endswith(os.sep) for each in (word, word.partition("=")[2]) if each]
         if os.path.normpath(path) in map(os.path.normpath, named):
             raise InputError(
                 f"{option} `{path}{os.sep}`: there is no such folder",

@@ -77,9 +77,16 @@ def duration(ms: float | None) -> str:
 
 def durations(*times_ms: float | None) -> list[str]:
     """Times that are compared in a sentence, in one unit."""
-    if max((ms for ms in times_ms if ms is not None), default=0.0) < LONG_MS:
-        return ["–" if ms is None else f"{number(ms)} ms" for ms in times_ms]
+    longest = max((ms for ms in times_ms if ms is not None), default=0.0)
+    if longest < LONG_MS:
+        digits = 4 if longest < 0.1 and len(times_ms) > 1 else 2
+        return ["–" if ms is None else f"{number(ms, digits)} ms" for ms in times_ms]
     return ["–" if ms is None else f"{number(ms / 1000, 1 if ms >= LONG_MS else 3)} s" for ms in times_ms]
+
+
+def brief(ms: float) -> str:
+    """A time in three figures, which fast devices need, or as `duration` has it."""
+    return f"{ms:.3g} ms" if ms < 999.5 else duration(ms)
 
 
 def key_numbers(summary: Mapping[str, Any]) -> list[tuple[str, str, str]]:

@@ -9,7 +9,7 @@ from headstack.report import causes
 from headstack.report import trace_charts as charts
 from headstack.report.losses import from_dispatch_words, lost_words
 from headstack.report.page import Number, Page, Section
-from headstack.report.tables import duration, durations, large, size, span
+from headstack.report.tables import brief, durations, large, size, span
 from headstack.shown import number
 
 if TYPE_CHECKING:
@@ -55,8 +55,8 @@ def _numbers(about: Mapping[str, Any]) -> list[Number]:
     if about["response_ms"]:
         response, depth = about["response_ms"], about["depth"]
         numbers += [
-            Number("mean response", duration(response["mean"]), f"median {duration(response['p50'])}"),
-            Number("p99", duration(response["p99"]), f"max {duration(response['max'])}"),
+            Number("mean response", brief(response["mean"]), f"median {brief(response['p50'])}"),
+            Number("p99", brief(response["p99"]), f"max {brief(response['max'])}"),
             Number("queue depth at arrival", f"{depth['mean']:.2f}", f"max {depth['max']}"),
         ]
     if about["bursts"] and about["bursts"]["count"]:
@@ -170,7 +170,7 @@ def _bursts(bursts: Bursts | None) -> Iterable[Section]:
         f"{100 * bursts['share_of_writes']:.1f} % of the writes."
     )
     if inside and outside:
-        lead += f" A read in a burst takes {duration(inside['mean'])} on average, outside {duration(outside['mean'])}."
+        lead += f" A read in a burst takes {brief(inside['mean'])} on average, outside {brief(outside['mean'])}."
     rows = [
         [burst["kind"], number(burst["start_s"], 3), number(burst["length_ms"], 1), number(burst["writes"]),
          number(burst["bytes_written"] / 2**20, 1), number(burst["peak_outstanding"]), number(burst["reads"]),
