@@ -20,8 +20,8 @@ R = TypeVar("R")
 LONGEST = 60
 """Characters of a value that a message quotes."""
 
-LEAST = {"folds": 1, "repeats": 1, "shares": 1, "threads": 1}
-"""What arguments are at least: of what some count there is one."""
+COUNTS = frozenset(("folds", "repeats", "shares", "threads"))
+"""Arguments that count something of which there is one at least."""
 
 
 def checked(*, but: Sequence[str] = ()) -> Callable[[Callable[P, R]], Callable[P, R]]:
@@ -96,11 +96,11 @@ def _evaluated(annotation: object, function: Callable[..., object]) -> object:
 
 
 def _is_enough(name: str, value: object) -> bool:
-    return name not in LEAST or not isinstance(value, int) or value >= LEAST[name]
+    return name not in COUNTS or not isinstance(value, int) or value > 0
 
 
 def _least(name: str) -> str:
-    return f", at least {LEAST[name]}" if name in LEAST else ""
+    return ", at least 1" if name in COUNTS else ""
 
 
 def _quoted(value: object) -> str:
