@@ -22,7 +22,7 @@ use crate::transfer::{
 };
 use ahead::Ahead;
 use aside::Aside;
-use headstack_units::{Angle, Nanos, Op, RequestFlags};
+use headstack_units::{Nanos, Op, RequestFlags};
 use std::sync::Arc;
 
 /// When the controller can turn to the next command.
@@ -525,12 +525,6 @@ impl Drive {
     pub fn wants_recalibration(&self, now: Nanos) -> bool {
         self.model.spec().recalibration.mode == RecalibrationMode::ByHost
             && self.parts.mechanism.recalibration_is_due(now)
-    }
-
-    /// Shifts the spindle's angle from `now` on.
-    pub fn relock(&mut self, now: Nanos, shift: Angle) {
-        self.parts.buffer.unsettle();
-        self.parts.mechanism.relock(now, shift);
     }
 
     pub(crate) fn parts(&self) -> &Parts {

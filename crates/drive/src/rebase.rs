@@ -24,6 +24,26 @@ impl Rebase {
     pub(crate) fn moved(self, at: Nanos) -> Nanos {
         if at <= self.begun { at } else { self.shifted(at).max(self.begun) }
     }
+
+    /// The same of work on a disk that turns on, once in `turn`: what the command left to be done behind it waits for the same
+    /// sectors as before, so that it is late by whole turns only.
+    pub(crate) fn moved_by_turns(self, at: Nanos, turn: f64) -> Nanos {
+        if at <= self.model_finish {
+            return self.moved(at);
+        }
+        let late_ns = self.measured_finish.0 as f64 - self.model_finish.0 as f64;
+        let turns_ns = (late_ns / turn).round() * turn;
+        in_time(at.0.saturating_add_signed(turns_ns as i64)).max(self.begun)
+    }
+}
+
+/// What rounding of instants and angles may come to, in ns.
+const ROUNDING_NS: u64 = 10;
+
+/// The end of work that was moved with the disk, in time for the sector that follows it: a nanosecond late would cost what goes
+/// on behind it a turn.
+pub(crate) fn in_time(moved_ns: u64) -> Nanos {
+    Nanos(moved_ns.saturating_sub(ROUNDING_NS))
 }
 
 #[cfg(test)]
@@ -42,5 +62,20 @@ mod tests {
         assert_eq!(moved(25), [3, 10, 10, 25, 45]);
         assert_eq!(moved(90), [3, 10, 60, 90, 110]);
         assert_eq!([3, 20, 70].map(|at| to(25).shifted(Nanos(at)).0), [0, 0, 45]);
+    }
+
+    #[test]
+    fn what_is_left_behind_the_command_waits_for_the_same_sectors() {
+        let to = |measured_finish| Rebase {
+            begun: Nanos(10),
+            model_finish: Nanos(50),
+            measured_finish: Nanos(measured_finish),
+        };
+        // Ten nanoseconds early, so that they are not late.
+        let moved = |measured| [3, 20, 50, 70].map(|at| to(measured).moved_by_turns(Nanos(at), 30.0).0);
+        assert_eq!(moved(50), [3, 20, 50, 60]);
+        assert_eq!(moved(60), [3, 30, 60, 60]);
+        assert_eq!(moved(75), [3, 45, 75, 90]);
+        assert_eq!(moved(15), [3, 10, 15, 30]);
     }
 }

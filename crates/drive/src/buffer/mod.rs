@@ -488,23 +488,19 @@ impl Buffer {
         self.prefetch.is_some()
     }
 
-    /// The disk was shifted: what has been read by now may be more, even at an instant asked about before.
-    pub(crate) fn unsettle(&mut self) {
-        if let Some(prefetch) = &mut self.prefetch {
-            prefetch.unsettle();
-        }
-    }
-
     /// The work in hand happens at another time. Reading ahead turns with the disk.
     pub(crate) fn rebase(&mut self, to: Rebase) {
         if let Some(prefetch) = &mut self.prefetch {
             prefetch.rebase(|at| to.shifted(at));
         }
         self.settled = to.moved(self.settled);
-        let moved = |at| to.moved(at);
-        self.dirty.rebase(moved);
-        self.destaging.rebase(moved);
-        self.early.rebase(moved);
+        self.dirty.rebase(|at| to.moved(at));
+    }
+
+    /// Writes on their way are on the media at another time.
+    pub(crate) fn rebase_writes(&mut self, moved: impl Fn(Nanos) -> Nanos) {
+        self.destaging.rebase(&moved);
+        self.early.rebase(&moved);
     }
 
     /// Read-ahead goes on when its sectors come around.

@@ -521,6 +521,11 @@ impl Mechanism {
         self.media(media.model, at)
     }
 
+    /// The time of a turn, in ns.
+    pub(crate) fn turn_ns(&self) -> f64 {
+        self.spindle.nominal_period_ns()
+    }
+
     /// Shifts the disk's angle from `now` on.
     pub(crate) fn relock(&mut self, now: Nanos, shift: Angle) {
         self.spindle.relock(now, shift);

@@ -14,6 +14,7 @@ use crate::random::component_seed;
 use crate::record::Keep;
 use crate::run::{Input, Replay, RunOptions, run};
 use crate::system::System;
+use crate::workload::WorkloadSpec;
 
 /// The drive of the library, and what it is really like: faster, its skews fractions, its zones turned.
 fn drives() -> (Arc<System>, DriveSpec) {
@@ -164,4 +165,34 @@ fn only_a_measured_replay_can_be_locked() {
     let source = Input::Source(open(&requests));
     let error = run(&file, source, &options, &mut Keep::default(), &mut |_| {}).unwrap_err();
     assert!(error.hint().unwrap().contains("--replay measured"));
+}
+
+/// What a drive does with the requests of a host, one after the other: their measured times.
+fn served(name: &str, set: &[(&str, &str)], count: u64) -> Vec<Request> {
+    let set: Vec<(String, String)> =
+        set.iter().map(|&(path, value)| (path.to_owned(), value.to_owned())).collect();
+    let real = Arc::new(System::load(name, &set).unwrap());
+    let (_, spec) = WorkloadSpec::load("unix-like", &[]).unwrap();
+    let mut asked = spec.generate(&real.devices(), None, Some(count)).unwrap().open.unwrap();
+    let requests: Vec<Request> = std::iter::from_fn(|| asked.next_request()).collect();
+    let options = RunOptions { threads: Some(1), ..RunOptions::default() };
+    let mut kept = Keep::default();
+    run(&real, Input::Source(open(&requests)), &options, &mut kept, &mut |_| {}).unwrap();
+    kept.rows.sort_by_key(|row| row.id);
+    let timed = requests.iter().zip(&kept.rows);
+    timed.map(|(asked, row)| Request { start: row.start, finish: row.finish, ..*asked }).collect()
+}
+
+#[test]
+fn writes_behind_each_other_lose_no_turn_by_what_is_known_of_the_phase() {
+    let requests = served("hp-97560", &[("controller.read_overhead_ms", "2.5")], 2000);
+    // An overhead that is a little short, and one that is longer: without the lock all rotations are as they were.
+    for overhead in ["2.0", "2.4", "2.6"] {
+        let off = [("controller.read_overhead_ms".to_owned(), overhead.to_owned())];
+        let file = Arc::new(System::load("hp-97560", &off).unwrap());
+        let fitted = fit(&file, &RunOptions::default(), || Ok(open(&requests))).unwrap();
+        let locked = mean_size(&errors(&Arc::new(System::new(fitted.config).unwrap()), &requests, true));
+        let plain = mean_size(&errors(&file, &requests, false));
+        assert!(locked < 0.5 * plain, "{overhead} ms: {locked} ms with the lock, {plain} without");
+    }
 }
