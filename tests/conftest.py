@@ -60,6 +60,17 @@ def data_file(name: str) -> Path:
     return path
 
 
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """On a slow machine the long tests take turns: HALF_OF_LONG=0 or 1 runs every second of them."""
+    half = os.environ.get("HALF_OF_LONG")
+    if not half:
+        return
+    long = [item for item in items if item.get_closest_marker("long")]
+    others = long[1 - int(half) :: 2]
+    items[:] = [item for item in items if item not in others]
+    config.hook.pytest_deselected(items=others)
+
+
 @pytest.fixture
 def ascii_trace(tmp_path: Path) -> Path:
     """Requests of an HP 97560 in DiskSim's ascii format: ms, device, LBA, sectors, 1 for a read."""

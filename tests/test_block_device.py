@@ -86,6 +86,7 @@ def test_a_capture_without_the_right_to_trace_is_refused(device: str, tmp_path: 
     assert not list(tmp_path.glob("out*"))
 
 
+@pytest.mark.long
 def test_writing_needs_both_consents_and_then_writes(device: str, image: Path) -> None:
     before = image.read_bytes()
     for consent in (("--write",), ("--write", "--yes-destroy", "/dev/null"), ("--yes-destroy", device)):

@@ -307,6 +307,7 @@ def test_a_system_of_several_drives_is_refused(measured: Path) -> None:
     assert "2 drives" in refused("calibrate", "two-97560-one-bus", "--trace", measured)
 
 
+@pytest.mark.long
 def test_real_times_correct_a_drive_of_the_library() -> None:
     trace = data_file("validate/hp_c2247a.trace")
     found = headstack.calibrate(DRIVE, trace, parameters=["mechanics"], rounds=1)

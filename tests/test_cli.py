@@ -224,6 +224,7 @@ def test_explain_replays_a_row_with_its_marks(tmp_path: Path) -> None:
     assert all("cause not recorded" in note for note in waits)
 
 
+@pytest.mark.long
 def test_explain_tells_what_happened_in_a_drive_that_queues(tmp_path: Path) -> None:
     workload = tmp_path / "queue.toml"
     workload.write_text(

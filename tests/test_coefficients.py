@@ -63,6 +63,7 @@ def test_a_built_drive_is_measured_as_its_name_is() -> None:
     assert {**built, "system": ""} == {**by_name, "system": ""}
 
 
+@pytest.mark.long
 def test_a_media_cache_is_full_before_its_writes_are_counted(nearline: headstack.Coefficients) -> None:
     """Counted from 400 to 1,000 s the drive does 465 at queue depth 32; until its cache is full, 1,200, written through, 185."""
     assert nearline.when_off == "flash-cache"
@@ -142,6 +143,7 @@ def test_each_form_is_near_where_its_constants_were_taken(nearline: headstack.Co
     assert abs(percent(nearline.head_time, "read", 1024, 1)) < CLOSE_PERCENT
 
 
+@pytest.mark.long
 def test_constants_hardly_depend_on_the_seed(nearline: headstack.Coefficients) -> None:
     other = headstack.coefficients("nearline-22tb", seed=7).iocost.constants
     for name, value in nearline.iocost.constants.items():

@@ -93,6 +93,7 @@ def test_intervals_of_nothing_hold_zero(memory: float, monkeypatch: pytest.Monke
 
 
 @pytest.mark.parametrize("paired", [False, True])
+@pytest.mark.long
 def test_intervals_of_busy_queues_hold_zero(paired: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """A queue at 84 % load remembers some 300 requests, and a block has 47: of these intervals 54 in 100 held zero, paired 41."""
     monkeypatch.setattr(resampling, "DRAWS", 120)
@@ -512,6 +513,7 @@ def test_brackets_in_a_name_are_no_pattern(runs: Path, tmp_path: Path) -> None:
     assert abs(faster.timelines[-1]["differs_ms"]) < 1e-3
 
 
+@pytest.mark.long
 def test_what_cannot_be_compared_is_refused(runs: Path, tmp_path: Path) -> None:
     one = runs / "a.parquet"
     assert "two or more" in refused("compare", one)

@@ -49,6 +49,7 @@ def tables(text: str) -> list[list[list[str]]]:
 
 
 @pytest.mark.parametrize("verb", [*VERBS, *MORE], ids=" ".join)
+@pytest.mark.long
 def test_every_cell_is_one_number_or_one_text(
     verb: tuple[str, ...],
     files: dict[str, str],

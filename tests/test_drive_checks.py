@@ -149,6 +149,7 @@ def test_revolutions_lost_to_a_short_skew_are_laid_to_the_skew(tmp_path: Path) -
     assert "skews shorter than the switch" in found.verdict
 
 
+@pytest.mark.long
 def test_the_whole_library_meets_its_aims_but_for_what_is_known() -> None:
     outcome = command("drives", "check", "--deep", "--json")
     found = json.loads(outcome.out)
@@ -234,6 +235,7 @@ def test_every_published_figure_is_of_a_drive_of_the_library_and_has_a_source() 
 
 
 @pytest.mark.parametrize("drive", sheets.published_drives())
+@pytest.mark.long
 def test_the_model_comes_near_the_data_sheet_or_says_why_not(drive: str) -> None:
     for row in sheets.sheet_rows(drive):
         assert row.met or row.note, row
@@ -334,6 +336,7 @@ def test_the_library_gives_warnings_only_where_they_are_explained() -> None:
     assert told == {"cheetah-9lp-fitted"}
 
 
+@pytest.mark.long
 def test_the_study_has_a_row_for_every_published_point(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(nearline, "CURVE_REQUESTS", 300)
     monkeypatch.setattr(nearline, "SEEDS", range(1, 3))

@@ -186,6 +186,7 @@ def test_a_candidate_that_cannot_be_is_listed(load: Path, tmp_path: Path) -> Non
     assert "raid-5" in found["failures"][0]["error"]
 
 
+@pytest.mark.long
 def test_a_drive_is_rebuilt_in_the_time_of_its_surface_where_nothing_else_is_to_do(tmp_path: Path) -> None:
     """A request a second leaves a mirror all of its media's rate, and one that is kept busy less; a single drive has no copy."""
     candidates = tmp_path / "candidates.toml"
@@ -217,6 +218,7 @@ def test_a_drive_is_rebuilt_in_the_time_of_its_surface_where_nothing_else_is_to_
     assert "rebuild (h)" in page.read_text()
 
 
+@pytest.mark.long
 def test_a_trace_that_no_candidate_can_serve_is_why_there_is_no_answer(load: Path, tmp_path: Path) -> None:
     """Rows out of the order of their arrival, such as the completions of a run: all candidates fail alike."""
     trace = tmp_path / "unordered.trace"
@@ -291,6 +293,7 @@ def test_a_misspelt_scheduler_is_refused_before_anything_runs(load: Path, tmp_pa
     assert "`7` in `vscan(…)` is not a number" in refused("explore", load / "load.trace", "--candidates", candidates)
 
 
+@pytest.mark.long
 def test_a_candidate_that_loses_data_holds_nothing(load: Path, tmp_path: Path) -> None:
     """It stopped serving early, and was the cheapest that held the load."""
     candidates = tmp_path / "candidates.toml"

@@ -103,6 +103,7 @@ def test_flushes_and_discards_are_served_as_in_a_run(tmp_path: Path) -> None:
     assert fleet["response_ms"]["mean"] == pytest.approx(run["response_ms"]["mean"], rel=1e-12)
 
 
+@pytest.mark.long
 def test_wherever_it_is_served_the_result_is_the_same(trace: Path, parts: Path) -> None:
     def told(*words: str | Path) -> dict[str, object]:
         summary = run_cli("fleet", "hp-97560", *words, "--json").json()

@@ -100,6 +100,7 @@ def test_the_overview_names_every_verb(capsys: pytest.CaptureFixture[str], monke
 
 
 @pytest.mark.parametrize("width", [60, 80, 100, 120])
+@pytest.mark.long
 def test_help_breaks_no_option(width: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     for verb in verbs.EXAMPLES:
         monkeypatch.setenv("COLUMNS", "300")
@@ -135,6 +136,7 @@ def test_completion_knows_verbs_and_options(shell: str, tmp_path: Path) -> None:
         (("study", "sk"), "skippy"),
     ],
 )
+@pytest.mark.long
 def test_completion_knows_the_names_of_the_library(words: tuple[str, ...], offered: str, tmp_path: Path) -> None:
     asked = headstack("__complete", *words)
     assert offered in asked.out.split()
@@ -293,6 +295,7 @@ def test_examples_on_files_of_the_tree_run(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("verb", ["validate", "calibrate"])
+@pytest.mark.long
 def test_what_needs_measured_times_begins_with_nothing(verb: str, tmp_path: Path) -> None:
     """The examples one after the other, in an empty folder."""
     for line in verbs.EXAMPLES[verb]:

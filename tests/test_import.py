@@ -218,6 +218,7 @@ def test_the_functional_rows_are_all_there() -> None:
     assert {row.verdict for row in without} == {"not-testable"}
 
 
+@pytest.mark.long
 def test_the_closed_workload_of_disksim_takes_as_long_here() -> None:
     from headstack.studies.functional import functional_rows
 

@@ -169,6 +169,7 @@ def test_the_page_has_its_charts(full: Path) -> None:
     assert "mock-disk" in page
 
 
+@pytest.mark.long
 def test_a_drive_that_is_only_read(tmp_path: Path) -> None:
     """The read-ahead of the HP 97560 never ends; what the reads show past it is what its file says."""
     record = tmp_path / "r.parquet"

@@ -216,6 +216,7 @@ def test_a_program_that_imports_headstack_has_no_command() -> None:
 @pytest.mark.skipif(shutil.which("chromium") is None, reason="needs chromium")
 @pytest.mark.parametrize("look", ["light", "dark"])
 @pytest.mark.parametrize("width", [400, 1100])
+@pytest.mark.long
 def test_pages_draw_without_a_complaint(tmp_path: Path, look: str, width: int) -> None:
     path = tmp_path / "run.html"
     headstack.simulate("hp-97560", "unix-like", requests=500, sample=True).report(path)
@@ -252,6 +253,7 @@ def test_wide_cells_may_go_on_in_further_lines() -> None:
 
 
 @pytest.mark.skipif(shutil.which("chromium") is None, reason="needs chromium")
+@pytest.mark.long
 def test_nothing_is_cut_on_any_page_at_any_width(tmp_path: Path) -> None:
     pages = every_page(tmp_path)
     # In the dark a list of one colour was taken for a colour, and charts stayed blank.
@@ -379,6 +381,7 @@ def test_every_drive_system_and_workload_of_the_library_has_a_view() -> None:
         assert all(kind(name)._repr_html_() for name in names)  # pyright: ignore[reportAttributeAccessIssue]
 
 
+@pytest.mark.long
 def test_charts_follow_the_schema_of_vega_lite(tmp_path: Path) -> None:
     run = headstack.simulate("hp-97560", "unix-like", requests=500, out=tmp_path / "run.parquet")
     scores = headstack.validate("hp-97560", tmp_path / "run.parquet", overrides={"controller.write_overhead_ms": 2.7})

@@ -66,6 +66,7 @@ def test_a_page_tells_what_the_lock_fitted_once(tmp_path: Path) -> None:
     assert "drive's values w" not in text
 
 
+@pytest.mark.long
 def test_tracks_that_a_drive_passes_over_are_named_and_saved(tmp_path: Path) -> None:
     saved = tmp_path / "fitted.toml"
     words = ("validate", "hp-c3323a", "--trace", trace("hp_c3323a"), "--phase-lock")
@@ -159,6 +160,7 @@ DIFFERING = {
 }
 
 
+@pytest.mark.long
 def test_the_study_differs_only_where_validation_says() -> None:
     trace("barracuda")
     rows = headstack("study", "disksim-validation", "--data", DATA, "--json").json()["rows"]

@@ -94,6 +94,7 @@ def test_a_measurement_of_a_simulated_device_tells_whose_time_it_is(columns: int
 
 
 @pytest.mark.parametrize("columns", [60, 80, 120])
+@pytest.mark.long
 def test_a_sweep_tells_how_many_runs_are_done(tmp_path: Path, columns: int) -> None:
     grid = tmp_path / "grid.toml"
     grid.write_text(GRID)
@@ -109,6 +110,7 @@ def test_checks_of_drives_tell_how_many_are_done() -> None:
     assert re.search(r"checking\b.* of 3 drives", told)
 
 
+@pytest.mark.long
 def test_a_study_tells_its_step_and_since_when() -> None:
     told = on_terminal("study", "johnson")
     assert "johnson, step 1: the drive" in told

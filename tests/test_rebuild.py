@@ -58,6 +58,7 @@ def test_failures_that_cannot_be(setting: str, says: str) -> None:
     assert says in refused("simulate", "raid5-4x-cheetah-9lp", *LOAD, "--set", f"volume.data.{setting}")
 
 
+@pytest.mark.long
 def test_a_distributed_spare_is_written_faster_than_a_spare_drive_s_media() -> None:
     spare, spread = (rebuild(Pool(12, 4, 1, is_distributed=is_spread)) for is_spread in (False, True))
     assert spare.mb_per_s == pytest.approx(media_mb_per_s(), rel=0.1)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 import headstack as package
 from conftest import headstack, refused
 from headstack.scheduler_names import form, idle_schedulers
@@ -18,6 +20,7 @@ def test_the_list_is_that_of_the_core() -> None:
     assert all(form(info) in out for info in infos)
 
 
+@pytest.mark.long
 def test_what_the_list_shows_can_be_typed() -> None:
     for info in package.schedulers():
         scheduler = "sptf" + form(info).replace("VALUE", "500") if info["is_modifier"] else form(info)

@@ -162,6 +162,7 @@ def closed(node: Any, name: str = "") -> Any:
 
 
 @pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.long
 def test_output_follows_its_schema(command: str, folder: Path) -> None:
     supply(command, folder)
     if command == "compare before.json after.json":

@@ -110,6 +110,7 @@ def test_options_of_jobs_may_follow_the_word_local(tmp_path: Path) -> None:
         (("--threads", "0"), "needs a thread"),
     ],
 )
+@pytest.mark.long
 def test_an_executor_that_cannot_be_had_is_refused(tmp_path: Path, words: tuple[str, ...], said: str) -> None:
     for option, package in (("--dask", "distributed"), ("--slurm", "submitit")):
         if option in words:
