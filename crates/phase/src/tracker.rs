@@ -5,6 +5,9 @@
 //! doubted and moves nothing, for a request that a cache answered has any phase; and when several doubted errors in a
 //! row agree with each other, the phase has jumped, and the filter starts anew from them.
 //!
+//! Where the file's angles are wrong, or its speed, there is no one phase to follow, but a request near the last one is still as far off
+//! as that was. So a record is kept of both predictions, and that of the last error is taken where it has been clearly better.
+//!
 //! To be calibrated for a drive: nothing; the noise is estimated. The defaults of [`TrackerOptions`] suit observations
 //! some ten to some hundred milliseconds apart.
 
@@ -89,6 +92,26 @@ const SHARE: f64 = 0.02;
 /// Share of a new error in the angle of a zone that is being learnt.
 const ZONE_SHARE: f64 = 0.1;
 
+/// The last error is the better prediction if it is off by less than this share of what the filter is. Where there is a phase to follow, it
+/// is off by 1.4 times as much.
+const CLEARLY_LESS: f64 = 0.9;
+/// Share of a new error in the record of both: it tells within some twenty.
+const RECORD_SHARE: f64 = 0.05;
+
+/// How far off two predictions have been: running means of the size of their errors, in turns.
+#[derive(Clone, Copy, Debug, Default)]
+struct Record {
+    filter: f64,
+    last: f64,
+}
+
+impl Record {
+    fn note(&mut self, filter: f64, last: f64) {
+        self.filter += RECORD_SHARE * (filter.abs() - self.filter);
+        self.last += RECORD_SHARE * (last.abs() - self.last);
+    }
+}
+
 /// An error set aside.
 #[derive(Clone, Copy, Debug)]
 struct Doubt {
@@ -117,6 +140,9 @@ pub struct Tracker {
     /// Covariances of phase and speed: phase-phase, phase-speed, speed-speed.
     covariance: [f64; 3],
     sigma: f64,
+    /// The last error, whatever it was, and how good a prediction such errors have been.
+    last: f64,
+    record: Record,
     doubts: VecDeque<Doubt>,
     zones: Vec<Learning>,
     diagnostics: TrackerDiagnostics,
@@ -135,6 +161,8 @@ impl Tracker {
             at: Nanos::ZERO,
             phase: 0.0,
             speed: 0.0,
+            last: 0.0,
+            record: Record::default(),
             doubts: VecDeque::new(),
             zones,
             diagnostics: TrackerDiagnostics::default(),
@@ -144,13 +172,7 @@ impl Tracker {
     /// The correction to add to the model's angle in `zone` at the instant `at`, in ±½ turn, from what was fed so far;
     /// 0 while nothing is known. `at` must not lie before the last error fed.
     pub fn predict(&self, at: Nanos, zone: u32) -> f64 {
-        let known = if self.locked {
-            self.phase_at(at)
-        } else {
-            // Before the phase is found, the errors so far are the best guess.
-            let errors: Vec<f64> = self.doubts.iter().map(|doubt| doubt.turns).collect();
-            mode(&errors).map_or(0.0, |(turns, _)| turns)
-        };
+        let known = if self.is_last_better() { self.last } else { self.filtered(at) };
         wrap(known + self.zone_turns(zone).unwrap_or(0.0))
     }
 
@@ -168,6 +190,8 @@ impl Tracker {
             return self.learn(at, zone, error_turns);
         }
         let turns = wrap(error_turns - self.zone_turns(zone).unwrap_or(0.0));
+        let before = std::mem::replace(&mut self.last, turns);
+        self.record.note(wrap(turns - self.filtered(at)), wrap(turns - before));
         if !self.locked {
             return self.acquire(at, turns, Judgement::Acquired);
         }
@@ -196,6 +220,21 @@ impl Tracker {
     /// The learnt angle of a zone, in ±½ turn against the model; `None` if it is not to be learnt or not yet known.
     pub fn zone_turns(&self, zone: u32) -> Option<f64> {
         self.zones.iter().find(|learning| learning.zone == zone)?.turns
+    }
+
+    /// Whether the last error has been clearly the better prediction: there is no one phase, or none was found.
+    pub fn is_last_better(&self) -> bool {
+        self.record.last < CLEARLY_LESS * self.record.filter
+    }
+
+    /// The phase by all errors so far.
+    fn filtered(&self, at: Nanos) -> f64 {
+        if self.locked {
+            return self.phase_at(at);
+        }
+        // Before the phase is found, the errors so far are the best guess.
+        let errors: Vec<f64> = self.doubts.iter().map(|doubt| doubt.turns).collect();
+        mode(&errors).map_or(0.0, |(turns, _)| turns)
     }
 
     fn phase_at(&self, at: Nanos) -> f64 {

@@ -96,6 +96,26 @@ proptest! {
     }
 }
 
+/// Of a file with a wrong skew each cylinder has its own phase: what is known is that of the last request, of those that stay near.
+#[test]
+fn where_there_is_no_one_phase_the_last_error_is_the_prediction() {
+    let mut tracker = Tracker::new(TrackerOptions::default());
+    let mut random = Random(5);
+    let (mut seconds, mut turns, mut misses) = (0.0, 0.0, Vec::new());
+    for _ in 0..2_000 {
+        seconds += random.between(0.01, 0.2);
+        if random.unit() < 0.3 {
+            turns = random.unit();
+        }
+        let at = Nanos::from_s(seconds);
+        misses.push(wrap(tracker.predict(at, 0) - turns).abs());
+        tracker.observe(at, 0, turns);
+    }
+    // Of those that stayed, and a quarter turn on average of the others.
+    let mean = misses[500..].iter().sum::<f64>() / 1_500.0;
+    assert!((mean - 0.3 * 0.25).abs() < 0.02, "{mean} turns");
+}
+
 #[test]
 fn one_stray_error_moves_nothing() {
     let mut tracker = Tracker::new(TrackerOptions::default());

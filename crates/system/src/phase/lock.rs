@@ -39,13 +39,19 @@ impl Lock {
 
     /// After a command, which was really complete at another instant than the model's.
     pub(crate) fn learn(&mut self, drive: &mut Drive, outcome: &Outcome, to: Rebase) {
-        drive.rebase_on_clock(to);
-        let Rebase { measured_finish: measured, .. } = to;
+        let late_ns = to.measured_finish.0 as f64 - outcome.finish.0 as f64;
+        // A sector that comes late shows a disk that is behind.
+        let seen = self.applied - late_ns / self.period_ns;
+        if outcome.passed.is_some() && self.tracker.is_last_better() {
+            // What it has in hand lies beside that sector, and where that is is known better than the rest.
+            drive.rebase(to);
+            self.applied = seen;
+        } else {
+            drive.rebase_on_clock(to);
+        }
         let Some(passed) = outcome.passed else { return };
         let zone = drive.model().layout.locate(passed.lba.0).zone;
-        let late_ns = measured.0 as f64 - outcome.finish.0 as f64;
-        // A sector that comes late shows a disk that is behind.
-        self.tracker.observe(measured, zone, self.applied - late_ns / self.period_ns);
+        self.tracker.observe(to.measured_finish, zone, seen);
     }
 
     /// How it went.

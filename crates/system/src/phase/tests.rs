@@ -168,10 +168,8 @@ fn only_a_measured_replay_can_be_locked() {
 }
 
 /// What a drive does with the requests of a host, one after the other: their measured times.
-fn served(name: &str, set: &[(&str, &str)], count: u64) -> Vec<Request> {
-    let set: Vec<(String, String)> =
-        set.iter().map(|&(path, value)| (path.to_owned(), value.to_owned())).collect();
-    let real = Arc::new(System::load(name, &set).unwrap());
+fn served(name: &str, set: &[(String, String)], count: u64) -> Vec<Request> {
+    let real = Arc::new(System::load(name, set).unwrap());
     let (_, spec) = WorkloadSpec::load("unix-like", &[]).unwrap();
     let mut asked = spec.generate(&real.devices(), None, Some(count)).unwrap().open.unwrap();
     let requests: Vec<Request> = std::iter::from_fn(|| asked.next_request()).collect();
@@ -185,7 +183,7 @@ fn served(name: &str, set: &[(&str, &str)], count: u64) -> Vec<Request> {
 
 #[test]
 fn writes_behind_each_other_lose_no_turn_by_what_is_known_of_the_phase() {
-    let requests = served("hp-97560", &[("controller.read_overhead_ms", "2.5")], 2000);
+    let requests = served("hp-97560", &[("controller.read_overhead_ms".to_owned(), "2.5".to_owned())], 2000);
     // An overhead that is a little short, and one that is longer: without the lock all rotations are as they were.
     for overhead in ["2.0", "2.4", "2.6"] {
         let off = [("controller.read_overhead_ms".to_owned(), overhead.to_owned())];
@@ -195,4 +193,21 @@ fn writes_behind_each_other_lose_no_turn_by_what_is_known_of_the_phase() {
         let plain = mean_size(&errors(&file, &requests, false));
         assert!(locked < 0.5 * plain, "{overhead} ms: {locked} ms with the lock, {plain} without");
     }
+}
+
+/// The file's cylinder skews are a sector short: every cylinder is off by another angle, and there is no one phase to follow.
+#[test]
+fn where_the_file_s_angles_are_wrong_the_lock_is_hardly_worse_than_none() {
+    let file = Arc::new(System::load("cheetah-9lp", &[]).unwrap());
+    let zones = file.config().drives[0].spec.layout.zone.iter().enumerate();
+    let a_sector_more: Vec<(String, String)> = zones
+        .map(|(number, zone)| {
+            let path = format!("layout.zone.{number}.cylinder_skew_sectors");
+            (path, format!("{:?}", zone.cylinder_skew_sectors + 1.0))
+        })
+        .collect();
+    let requests = served("cheetah-9lp", &a_sector_more, 6000);
+    let (locked, plain) = (errors(&file, &requests, true), errors(&file, &requests, false));
+    let (locked, plain) = (mean_size(&locked), mean_size(&plain));
+    assert!(locked < 1.25 * plain, "{locked} ms with the lock, {plain} without");
 }
