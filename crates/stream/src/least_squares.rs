@@ -27,7 +27,8 @@ pub(crate) fn rest(column: &[f64], others: &[&Vec<f64>]) -> Vec<f64> {
     for other in others {
         let left = without(other, &basis);
         let length = norm(&left);
-        if length > 1e-9 * norm(other) {
+        // What is left of one that the basis explains is its rounding, and explains nothing.
+        if length > 1e-3 * norm(other) {
             basis.push(left.iter().map(|value| value / length).collect());
         }
     }

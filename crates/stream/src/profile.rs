@@ -18,8 +18,8 @@ const BETTER: f64 = 0.99;
 /// Steps of a walk, in shares of the way over which the curvature would keep it.
 const STEPS_OF_THE_WAY: f64 = 8.0;
 /// Each step is longer than the last.
-const LONGER: f64 = 1.2;
-const MOST_STEPS: usize = 40;
+const LONGER: f64 = 1.3;
+const MOST_STEPS: usize = 24;
 /// The farthest first step, in scales: from the curvature alone none would be too far.
 const FIRST_STEP: f64 = 2.0;
 /// Most halvings between the last value inside and the first outside, and the share of what chance allows that is near enough.
@@ -89,29 +89,29 @@ impl Search<'_> {
         let free: Vec<usize> = (0..told.len()).filter(|&place| told[place].is_none()).collect();
         let limits = self.limits(ended, free.len());
         let slopes = self.both_slopes(&ended.values, &free, SHARE)?.0;
+        // Those in doubt first: if one is open, all are.
+        let alike = self.alike(&slopes, &free);
+        let mut order = free.clone();
+        order.sort_by_key(|place| !alike.contains(place));
         let mut ends: Vec<Option<[End; 2]>> = told.iter().map(|_| None).collect();
-        for &place in &free {
+        for place in order {
             let others: Vec<usize> = free.iter().copied().filter(|&other| other != place).collect();
             let columns: Vec<&Vec<f64>> = others.iter().map(|&other| &slopes[other]).collect();
             let own = norm(&rest(&slopes[place], &columns));
-            let spec = self.put(&ended.values);
-            let first = self.parameters[place].get(&spec);
-            let beside = (limits.inside - limits.least).sqrt() / own;
-            let valley =
-                Valley { search: self, limits: &limits, place, others: &others, first, spec, beside };
-            let walk = |sign: f64| valley.walk(&ended.values, sign / own);
-            let [low, high] = if self.parameters[place].is_rate() { [1.0, -1.0] } else { [-1.0, 1.0] };
-            let low = match walk(low) {
-                Walk::Better(values) => return Ok(Profiled::Better(values)),
-                Walk::To(end) => end,
-            };
-            let high = match walk(high) {
-                Walk::Better(values) => return Ok(Profiled::Better(values)),
-                Walk::To(end) => end,
-            };
-            ends[place] = Some([low, high]);
+            let valley = Valley::new(self, &limits, ended, place, &others, own);
+            let low_first = if self.parameters[place].is_rate() { [1.0, -1.0] } else { [-1.0, 1.0] };
+            let mut both = Vec::new();
+            for sign in low_first {
+                match valley.walk(&ended.values, sign / own) {
+                    Walk::Better(values) => return Ok(Profiled::Better(values)),
+                    Walk::To(end) => both.push(end),
+                }
+            }
+            ends[place] = <[End; 2]>::try_from(both).ok();
+            if alike.contains(&place) && is_open(ends[place].as_ref()) {
+                break;
+            }
         }
-        let alike = self.alike(&slopes, &free);
         let open = self.open(&ends, &alike);
         if open.iter().any(Option::is_some) {
             return Ok(Profiled::Open(open));
@@ -176,7 +176,26 @@ impl Search<'_> {
     }
 }
 
-impl Valley<'_> {
+fn is_open(ends: Option<&[End; 2]>) -> bool {
+    ends.is_some_and(|ends| ends.iter().any(|end| end.is_open))
+}
+
+impl<'a> Valley<'a> {
+    /// `own`: by how much a scale of the value changes throughputs that the others do not make up for.
+    fn new(
+        search: &'a Search<'a>,
+        limits: &'a Limits,
+        ended: &Ended,
+        place: usize,
+        others: &'a [usize],
+        own: f64,
+    ) -> Self {
+        let spec = search.put(&ended.values);
+        let first = search.parameters[place].get(&spec);
+        let beside = ((limits.inside - limits.least).sqrt() / own).min(FIRST_STEP);
+        Self { search, limits, place, others, first, spec, beside }
+    }
+
     /// Walks one way, `per_norm` scales for each unit of change by the curvature, until the fit is worse than the limits.
     fn walk(&self, from: &[f64], per_norm: f64) -> Walk {
         let chance = self.limits.inside - self.limits.least;
@@ -197,9 +216,12 @@ impl Valley<'_> {
         if self.is_better(&end) {
             return Walk::Better(end.values);
         }
-        let is_open = |place: usize| self.search.is_open(&end.values, place);
-        let is_open = is_open(self.place) || self.others.iter().any(|&other| is_open(other));
-        Walk::To(End { value: self.value(end.scales), is_open })
+        Walk::To(End { value: self.value(end.scales), is_open: self.is_open(&end) })
+    }
+
+    fn is_open(&self, point: &Point) -> bool {
+        let is_open = |place: usize| self.search.is_open(&point.values, place);
+        is_open(self.place) || self.others.iter().any(|&other| is_open(other))
     }
 
     /// The last point inside, or a better one.
@@ -211,6 +233,9 @@ impl Valley<'_> {
             }
             if here.loss <= self.limits.inside {
                 (inside, outside) = (here.clone(), None);
+                if self.is_open(&here) {
+                    return here;
+                }
             } else {
                 outside = outside.or(Some(here.scales));
             }
