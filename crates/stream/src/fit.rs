@@ -115,9 +115,10 @@ pub fn fit(
     let spec = search.put(&ended.values);
     let fitted = parameters.iter().zip(ended.told).enumerate().map(|(place, (parameter, told))| {
         let (before, after, identifiable) = (start[place], parameter.get(&spec), told.is_none());
-        let is_moved = !identifiable && (after - before).abs() > STILL * before.abs();
+        let is_taken_along = *parameter == Parameter::Inner && (after - before).abs() > STILL * before.abs();
         let why = told.unwrap_or_default();
-        let why = if is_moved { format!("{why}; lowered to the outer rate") } else { why };
+        let why =
+            if is_taken_along && !identifiable { format!("{why}; lowered to the outer rate") } else { why };
         let (name, unit, ci95) = (parameter.name(), parameter.unit(), ended.ci95[place]);
         Fitted { name, unit, before, after, ci95, identifiable, why }
     });
@@ -196,3 +197,7 @@ fn check_interface(
 #[cfg(test)]
 #[path = "fit_tests.rs"]
 mod tests;
+
+#[cfg(test)]
+#[path = "fit_grid_tests.rs"]
+mod grid_tests;

@@ -9,7 +9,7 @@ fn base() -> ModelSpec {
     ModelSpec::of_drive(&drive_of("maxtor-maxline-plus-ii").unwrap().1)
 }
 
-fn row(op: Op, file_mb: u64, record_kib: u64) -> Throughput {
+pub(super) fn row(op: Op, file_mb: u64, record_kib: u64) -> Throughput {
     Throughput {
         op,
         file_bytes: file_mb * 1_000_000,
@@ -20,7 +20,7 @@ fn row(op: Op, file_mb: u64, record_kib: u64) -> Throughput {
 }
 
 /// What a model gives, misread by a standard deviation of so much.
-fn measured(truth: &ModelSpec, rows: &[Throughput], noise: f64, seed: u64) -> Vec<Throughput> {
+pub(super) fn measured(truth: &ModelSpec, rows: &[Throughput], noise: f64, seed: u64) -> Vec<Throughput> {
     let found = differences(truth, rows, 99).unwrap();
     let mut stream = Stream::new(seed, "noise");
     // The sum of twelve uniform draws is nearly normal.
@@ -30,7 +30,7 @@ fn measured(truth: &ModelSpec, rows: &[Throughput], noise: f64, seed: u64) -> Ve
         .collect()
 }
 
-fn rows(op: Op) -> Vec<Throughput> {
+pub(super) fn rows(op: Op) -> Vec<Throughput> {
     [8, 16, 32, 64, 128, 256, 512, 1024].map(|kib| row(op, 30, kib)).to_vec()
 }
 
@@ -249,81 +249,38 @@ fn a_delay_behind_a_bottleneck_is_found() {
     assert!(found[0].identifiable && (found[0].after / 5.1 - 1.0).abs() < 0.002, "{found:?}");
 }
 
-/// Ten drives whose outer rate is 1.1 to 2 times that of their files, read and written without any noise.
+/// A value that hides behind a bottleneck is without effect only so far.
 #[test]
-#[ignore = "slow: minutes"]
-fn outer_rates_of_exact_tables_are_found() {
-    let drives = [
-        "nearline-18tb",
-        "nearline-20tb",
-        "nearline-22tb",
-        "nearline-24tb",
-        "dual-actuator-18tb",
-        "archive-8tb",
-        "sas-10k-900gb",
-        "laptop-1tb",
-        "barracuda-es-750",
-        "maxtor-maxline-plus-ii",
-    ];
-    let wanted = [Parameter::ReadDelay, Parameter::WriteDelay, Parameter::Outer, Parameter::Inner];
-    let sizes = [Op::Read, Op::Write].map(|op| [8, 32, 128, 512, 2048].map(|kib| row(op, 40, kib))).concat();
-    let mut off = 0;
-    for (drive, factor) in
-        drives.iter().flat_map(|drive| [1.1, 1.2, 1.3, 1.4, 1.5, 1.7, 2.0].map(|by| (drive, by)))
-    {
-        let from = ModelSpec::of_drive(&drive_of(drive).unwrap().1);
-        let mut truth = from.clone();
-        truth.mechanism.outer_mb_per_s *= factor;
-        let table = measured(&truth, &sizes, 0.0, 1);
-        let found = fit(&from, &table, &wanted, Law::Constant, 1).unwrap();
-        let outer = &found.parameters[2];
-        let wanted = truth.mechanism.outer_mb_per_s;
-        if outer.identifiable && (outer.after / wanted - 1.0).abs() > 0.002 {
-            off += 1;
-            println!("{drive} {factor}: {wanted} {outer:?} {:?}", found.parameters[0]);
-        }
-        if !outer.identifiable {
-            println!("{drive} {factor}: {}", outer.why);
-        }
-    }
-    println!("{off} of 70 are off");
+fn up_to_where_a_value_is_without_effect_is_said() {
+    let table = measured(&base(), &rows(Op::Write), 0.002, 1);
+    let wanted = [Parameter::ServerWriteDelay, Parameter::Interface, Parameter::ReadDelay];
+    let found = fit(&base(), &table, &wanted, Law::Constant, 1).unwrap().parameters;
+    // A record of 8 KiB is 0.2 ms on the media, and is over the interface in 0.06 ms and its overhead.
+    assert!(found[0].why.contains("while it is below 0.") && found[0].why.ends_with(" ms"), "{:?}", found[0]);
+    assert!(found[1].why.contains("while it is above") && found[1].why.ends_with(" MB/s"), "{:?}", found[1]);
+    // Writes tell nothing of reads, however long.
+    assert_eq!(found[2].why, "no throughput of the table depends on it");
 }
 
-/// A delay and a rate planted in ten drives, 0.4 % of noise: how many of twenty intervals hold them.
+/// All that is known of an interface slower in its file than the media is that it is not slower than these.
 #[test]
-#[ignore = "slow: minutes"]
-fn planted_values_lie_in_intervals_of_ten_drives() {
-    let drives = [
-        "maxtor-maxline-plus-ii",
-        "barracuda-es-750",
-        "laptop-1tb",
-        "scsi-10k-37gb",
-        "nearline-18tb",
-        "archive-8tb",
-        "sas-15k-300gb",
-        "ibm-ultrastar-xp",
-        "dec-rz26",
-        "hp-97560",
-    ];
-    for (drive, factor) in drives.iter().flat_map(|drive| [0.43, 0.95, 2.14].map(|by| (drive, by))) {
-        let from = ModelSpec::of_drive(&drive_of(drive).unwrap().1);
-        let mut truth = from.clone();
-        let delay = 0.04 * 42.0 / from.mechanism.outer_mb_per_s;
-        truth.cache.write_delay = Some(TimeLaw::Normal([delay, 0.25 * delay]));
-        truth.mechanism.outer_mb_per_s *= factor;
-        truth.mechanism.inner_mb_per_s *= factor;
-        let wanted = [(Parameter::WriteDelay, delay), (Parameter::Outer, truth.mechanism.outer_mb_per_s)];
-        let (mut hold, mut told) = ([0, 0], [0, 0]);
-        for seed in 0..20 {
-            let table = measured(&truth, &rows(Op::Write), 0.004, seed);
-            let found = fit(&from, &table, &wanted.map(|it| it.0), Law::Normal, 1);
-            let Ok(found) = found else { continue };
-            for (place, (_, value)) in wanted.iter().enumerate() {
-                let Some([low, high]) = found.parameters[place].ci95 else { continue };
-                told[place] += 1;
-                hold[place] += u32::from((low..=high).contains(value));
-            }
-        }
-        println!("{drive} {factor}: delay {} of {}, outer {} of {}", hold[0], told[0], hold[1], told[1]);
-    }
+fn an_interval_without_an_end_is_none() {
+    let mut from = base();
+    from.cache.interface_mb_per_s = 20.0;
+    let table = measured(&base(), &rows(Op::Write), 0.002, 1);
+    let found =
+        fit(&from, &table, &[Parameter::Interface, Parameter::Outer], Law::Constant, 1).unwrap().parameters;
+    assert!(!found[0].identifiable && found[0].ci95.is_none(), "{found:?}");
+    assert!(found[0].why.contains("MB/s or more") && found[0].after > 42.0, "{found:?}");
+    assert!((found[1].after / 42.0 - 1.0).abs() < 0.01 && found[1].identifiable, "{found:?}");
+}
+
+/// What a law draws is an error of each throughput's own.
+#[test]
+fn rows_draw_random_numbers_of_their_own() {
+    let mut model = base();
+    model.cache.write_delay = Some(TimeLaw::Exponential(1.0));
+    let twice = [row(Op::Write, 30, 64), row(Op::Write, 30, 64)];
+    let found = differences(&model, &twice, 1).unwrap();
+    assert!(found[0] != found[1], "{found:?}");
 }

@@ -36,10 +36,18 @@ const ENDLESS: f64 = 20.0;
 pub(crate) enum Profiled {
     /// Values that fit better.
     Better(Vec<f64>),
-    /// For each parameter why the table cannot tell it, of those whose valley has no end.
-    Open(Vec<Option<String>>),
+    /// For each parameter, of those whose valley has no end, what is known.
+    Open(Vec<Option<Open>>),
     /// 95 % intervals of those that the table tells.
     Intervals(Vec<Option<[f64; 2]>>),
+}
+
+/// A valley without an end.
+pub(crate) struct Open {
+    /// Why the table cannot tell the value.
+    pub(crate) why: String,
+    /// What the table does not rule out.
+    pub(crate) within: [f64; 2],
 }
 
 /// The squares within which chance keeps the true values, and the height of the bumps on the way.
@@ -52,8 +60,9 @@ struct Limits {
 /// An end of a valley.
 struct End {
     value: f64,
-    /// Whether it, or another on the way, came to where nothing depends on it any more.
+    /// Whether it came to where nothing depends on it any more, or another on the way did.
     is_open: bool,
+    are_others_open: bool,
 }
 
 /// Along a valley to its end, or to better values.
@@ -108,7 +117,7 @@ impl Search<'_> {
                 }
             }
             ends[place] = <[End; 2]>::try_from(both).ok();
-            if alike.contains(&place) && is_open(ends[place].as_ref()) {
+            if alike.contains(&place) && is_any_open(ends[place].as_ref()) {
                 break;
             }
         }
@@ -146,38 +155,42 @@ impl Search<'_> {
         }
     }
 
-    /// Why of an open valley nothing is told. Of parameters that do the same none is, if one is not.
-    fn open(&self, ends: &[Option<[End; 2]>], alike: &[usize]) -> Vec<Option<String>> {
-        let is_open =
-            |place: usize| ends[place].as_ref().is_some_and(|ends| ends.iter().any(|end| end.is_open));
-        let none_of_alike = alike.iter().any(|&place| is_open(place));
-        let why = |place: usize| {
+    /// What is known of an open valley. Of parameters that do the same none is told, if one is not.
+    fn open(&self, ends: &[Option<[End; 2]>], alike: &[usize]) -> Vec<Option<Open>> {
+        let none_of_alike = alike.iter().any(|&place| is_any_open(ends[place].as_ref()));
+        let what = |place: usize| {
             if none_of_alike && alike.contains(&place) {
                 let others = alike.iter().filter(|&&other| other != place);
                 let names: Vec<String> =
                     others.map(|&other| format!("`{}`", self.parameters[other].name())).collect();
-                return Some(format!(
+                let why = format!(
                     "what it does to the table {} can do as well: fit it without, or name other sizes",
                     names.join(", ")
-                ));
+                );
+                return Some(Open { why, within: [0.0, f64::INFINITY] });
             }
-            let [low, high] = ends[place].as_ref().filter(|_| is_open(place))?;
+            let [low, high] = ends[place].as_ref().filter(|[low, high]| low.is_open || high.is_open)?;
             let unit = self.parameters[place].unit();
             let [from, to] = [low, high].map(|end| three_digits(end.value));
-            Some(if low.is_open == high.is_open {
+            let why = if low.is_open == high.is_open {
                 "the table fits as well with any value of it".to_owned()
             } else if high.is_open {
                 format!("the table says no more than that it is {from} {unit} or more")
             } else {
                 format!("the table says no more than that it is {to} {unit} or less")
-            })
+            };
+            let within = [
+                if low.is_open { 0.0 } else { low.value },
+                if high.is_open { f64::INFINITY } else { high.value },
+            ];
+            Some(Open { why, within })
         };
-        (0..ends.len()).map(why).collect()
+        (0..ends.len()).map(what).collect()
     }
 }
 
-fn is_open(ends: Option<&[End; 2]>) -> bool {
-    ends.is_some_and(|ends| ends.iter().any(|end| end.is_open))
+fn is_any_open(ends: Option<&[End; 2]>) -> bool {
+    ends.is_some_and(|ends| ends.iter().any(|end| end.is_open || end.are_others_open))
 }
 
 impl<'a> Valley<'a> {
@@ -216,12 +229,12 @@ impl<'a> Valley<'a> {
         if self.is_better(&end) {
             return Walk::Better(end.values);
         }
-        Walk::To(End { value: self.value(end.scales), is_open: self.is_open(&end) })
+        let are_others_open = self.others.iter().any(|&other| self.search.is_open(&end.values, other));
+        Walk::To(End { value: self.value(end.scales), is_open: self.is_open(&end), are_others_open })
     }
 
     fn is_open(&self, point: &Point) -> bool {
-        let is_open = |place: usize| self.search.is_open(&point.values, place);
-        is_open(self.place) || self.others.iter().any(|&other| is_open(other))
+        self.search.is_open(&point.values, self.place)
     }
 
     /// The last point inside, or a better one.

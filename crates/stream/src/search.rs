@@ -84,14 +84,16 @@ impl Search<'_> {
         self.table.len() as f64 * ROUNDED * ROUNDED
     }
 
-    /// The end of the best search, with intervals. What these leave open is left as in `start`, and the others are fitted anew.
+    /// The end of the best search, with intervals. What these leave open is left as in `start` where that is within them, and else where it
+    /// is; the others are fitted anew.
     pub(crate) fn ended(&self, start: &[f64]) -> Result<Ended, SystemError> {
+        let mut home = start.to_vec();
         let mut held: Told = vec![None; start.len()];
-        let mut ended = self.best(start, &held)?;
+        let mut ended = self.best(&home, &held)?;
         for _ in 0..MOST_BETTER {
             match self.profiled(&ended)? {
                 Profiled::Better(values) => {
-                    let again = self.searched(&values, start, &held)?;
+                    let again = self.searched(&values, &home, &held)?;
                     if self.loss(&again.values) < self.loss(&ended.values) {
                         ended = again;
                     } else {
@@ -103,10 +105,14 @@ impl Search<'_> {
                     return Ok(ended);
                 }
                 Profiled::Open(open) => {
-                    for (held, open) in held.iter_mut().zip(open) {
-                        *held = held.take().or(open);
+                    for (place, open) in open.into_iter().enumerate() {
+                        let Some(open) = open else { continue };
+                        if !(open.within[0]..=open.within[1]).contains(&start[place]) {
+                            home[place] = ended.values[place];
+                        }
+                        held[place] = Some(open.why);
                     }
-                    ended = self.best(start, &held)?;
+                    ended = self.best(&home, &held)?;
                 }
             }
         }
