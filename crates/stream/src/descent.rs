@@ -62,7 +62,7 @@ impl Search<'_> {
 
     /// A short descent on the exact surface, from values that are nearly the best.
     pub(crate) fn follow(&self, start: &[f64], free: &[usize]) -> Result<Vec<f64>, SystemError> {
-        let care = Care { surface: Surface::Exact, share: SHARES[1], steps: 3, damping: 0.1, gain: 1e-2 };
+        let care = Care { surface: Surface::Exact, share: SHARES[1], steps: 4, damping: 30.0, gain: 1e-2 };
         self.steps(start.to_vec(), free, &care)
     }
 

@@ -12,16 +12,18 @@ use crate::spec::ModelSpec;
 use headstack_system::SystemError;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
+/// The share that a table is right to at best: its throughputs are rounded.
+const ROUNDED: f64 = 1e-5;
 /// Right beside the best values, better ones leave less than this share of the squares. Farther off they must be so many fewer that
 /// chance does not do it: else the best of noise would be taken, however absurd.
 const BETTER: f64 = 0.99;
 /// Steps of a walk, in shares of the way over which the curvature would keep it.
 const STEPS_OF_THE_WAY: f64 = 8.0;
 /// Each step is longer than the last.
-const LONGER: f64 = 1.3;
+const LONGER: f64 = 1.4;
 const MOST_STEPS: usize = 24;
 /// The farthest first step, in scales: from the curvature alone none would be too far.
-const FIRST_STEP: f64 = 2.0;
+const FIRST_STEP: f64 = 0.25;
 /// Most halvings between the last value inside and the first outside, and the share of what chance allows that is near enough.
 const HALVINGS: usize = 6;
 const NEAR_ENOUGH: f64 = 0.1;
@@ -108,20 +110,21 @@ impl Search<'_> {
             let columns: Vec<&Vec<f64>> = others.iter().map(|&other| &slopes[other]).collect();
             let own = norm(&rest(&slopes[place], &columns));
             let valley = Valley::new(self, &limits, ended, place, &others, own);
-            let low_first = if self.parameters[place].is_rate() { [1.0, -1.0] } else { [-1.0, 1.0] };
+            // Highest values first: there rates have no end.
+            let signs = if self.parameters[place].is_rate() { [-1.0, 1.0] } else { [1.0, -1.0] };
             let mut both = Vec::new();
-            for sign in low_first {
+            for sign in signs {
                 match valley.walk(&ended.values, sign / own) {
                     Walk::Better(values) => return Ok(Profiled::Better(values)),
-                    Walk::To(end) => both.push(end),
+                    Walk::To(end) => both.insert(0, end),
+                }
+                if alike.contains(&place) && (both[0].is_open || both[0].are_others_open) {
+                    return Ok(Profiled::Open(self.none_of(&alike)));
                 }
             }
             ends[place] = <[End; 2]>::try_from(both).ok();
-            if alike.contains(&place) && is_any_open(ends[place].as_ref()) {
-                break;
-            }
         }
-        let open = self.open(&ends, &alike);
+        let open = self.open(&ends);
         if open.iter().any(Option::is_some) {
             return Ok(Profiled::Open(open));
         }
@@ -134,7 +137,7 @@ impl Search<'_> {
         let freedom = rows - free as f64;
         let least = self.loss(&ended.values);
         let student = StudentsT::new(0.0, 1.0, freedom).map_or(0.0, |student| student.inverse_cdf(0.975));
-        let scatter = least.max(self.rounding()) / freedom;
+        let scatter = least.max(rows * ROUNDED * ROUNDED) / freedom;
         let disk = &self.put(&ended.values).mechanism;
         let switch_ms = disk.head_switch_ms.max(disk.cylinder_switch_ms);
         let bump = |bytes: u64, mb_per_s: f64| switch_ms / (bytes as f64 / 1e3 / mb_per_s);
@@ -155,21 +158,10 @@ impl Search<'_> {
         }
     }
 
-    /// What is known of an open valley. Of parameters that do the same none is told, if one is not.
-    fn open(&self, ends: &[Option<[End; 2]>], alike: &[usize]) -> Vec<Option<Open>> {
-        let none_of_alike = alike.iter().any(|&place| is_any_open(ends[place].as_ref()));
-        let what = |place: usize| {
-            if none_of_alike && alike.contains(&place) {
-                let others = alike.iter().filter(|&&other| other != place);
-                let names: Vec<String> =
-                    others.map(|&other| format!("`{}`", self.parameters[other].name())).collect();
-                let why = format!(
-                    "what it does to the table {} can do as well: fit it without, or name other sizes",
-                    names.join(", ")
-                );
-                return Some(Open { why, within: [0.0, f64::INFINITY] });
-            }
-            let [low, high] = ends[place].as_ref().filter(|[low, high]| low.is_open || high.is_open)?;
+    /// What is known of open valleys.
+    fn open(&self, ends: &[Option<[End; 2]>]) -> Vec<Option<Open>> {
+        let what = |(place, ends): (usize, &Option<[End; 2]>)| {
+            let [low, high] = ends.as_ref().filter(|[low, high]| low.is_open || high.is_open)?;
             let unit = self.parameters[place].unit();
             let [from, to] = [low, high].map(|end| three_digits(end.value));
             let why = if low.is_open == high.is_open {
@@ -185,12 +177,23 @@ impl Search<'_> {
             ];
             Some(Open { why, within })
         };
-        (0..ends.len()).map(what).collect()
+        ends.iter().enumerate().map(what).collect()
     }
-}
 
-fn is_any_open(ends: Option<&[End; 2]>) -> bool {
-    ends.is_some_and(|ends| ends.iter().any(|end| end.is_open || end.are_others_open))
+    /// Of parameters that do the same none is told.
+    fn none_of(&self, alike: &[usize]) -> Vec<Option<Open>> {
+        let what = |place: usize| {
+            let others = alike.iter().filter(|&&other| other != place);
+            let names: Vec<String> =
+                others.map(|&other| format!("`{}`", self.parameters[other].name())).collect();
+            let why = format!(
+                "what it does to the table {} can do as well: fit it without, or name other sizes",
+                names.join(", ")
+            );
+            alike.contains(&place).then_some(Open { why, within: [0.0, f64::INFINITY] })
+        };
+        (0..self.parameters.len()).map(what).collect()
+    }
 }
 
 impl<'a> Valley<'a> {
@@ -240,9 +243,13 @@ impl<'a> Valley<'a> {
     /// The last point inside, or a better one.
     fn outward(&self, start: Point, first: Point, mut step: f64) -> Point {
         let (mut inside, mut outside, mut here) = (start, None, first);
+        let mut lowest = here.clone();
         for _ in 0..MOST_STEPS {
             if self.is_better(&here) {
                 return here;
+            }
+            if here.loss < lowest.loss {
+                lowest = here.clone();
             }
             if here.loss <= self.limits.inside {
                 (inside, outside) = (here.clone(), None);
@@ -257,6 +264,11 @@ impl<'a> Valley<'a> {
             }
             here = self.point(&here, here.scales + step);
             step *= LONGER;
+        }
+        // Behind a bump there may be a way down that the others alone do not find.
+        let below = self.descended(&lowest);
+        if self.is_better(&below) {
+            return below;
         }
         let Some(mut outside) = outside else { return inside };
         let near = NEAR_ENOUGH * (self.limits.inside - self.limits.least);
@@ -278,6 +290,17 @@ impl<'a> Valley<'a> {
         let there = moved(&from.values, self.place, self.value(scales));
         let values = self.search.follow(&there, self.others).unwrap_or(there);
         Point { scales, loss: self.search.loss(&values), values }
+    }
+
+    /// Where all go down from a point.
+    fn descended(&self, from: &Point) -> Point {
+        if from.loss > self.limits.inside + self.limits.bumps {
+            return from.clone();
+        }
+        let mut free = self.others.to_vec();
+        free.push(self.place);
+        let values = self.search.descend(&from.values, &free).unwrap_or_else(|_| from.values.clone());
+        Point { scales: from.scales, loss: self.search.loss(&values), values }
     }
 
     fn parameter(&self) -> Parameter {

@@ -26,8 +26,8 @@ const LEAST_EFFECT: f64 = 1e-4;
 const LEAST_OF_ITS_OWN: f64 = 1e-4;
 /// A parameter whose whole scale does less than this share of another's cannot stand in for that.
 const LEAST_BESIDE: f64 = 0.01;
-/// The share that a table is right to at best.
-const ROUNDED: f64 = 1e-5;
+/// Throughputs that differ by less than this share are the same.
+const SAME: f64 = 1e-7;
 /// The difference over which slopes say what acts, in scales.
 const SHARE: f64 = 0.1;
 /// Of all, where nothing would be left to say how far chance goes.
@@ -74,14 +74,9 @@ impl Search<'_> {
         self.logs(Surface::Exact, values).map_or(f64::INFINITY, |found| square(&found))
     }
 
-    /// Whether squares are no more than rounding leaves.
+    /// Whether squares are no difference.
     pub(crate) fn is_exact(&self, squares: f64) -> bool {
-        squares <= self.rounding()
-    }
-
-    /// The squares of what throughputs are rounded to, and the times of the model.
-    pub(crate) fn rounding(&self) -> f64 {
-        self.table.len() as f64 * ROUNDED * ROUNDED
+        squares <= self.table.len() as f64 * SAME * SAME
     }
 
     /// The end of the best search, with intervals. What these leave open is left as in `start` where that is within them, and else where it
