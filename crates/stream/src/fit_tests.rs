@@ -42,6 +42,7 @@ fn planted_values_lie_in_their_intervals() {
 
 /// The intervals are those of the values that were found, not of those that the search began with.
 #[test]
+#[ignore = "slow: half a minute"]
 fn a_rate_far_from_the_first_one_lies_in_its_interval() {
     for (outer, inner) in [(90.0, 60.0), (18.0, 12.0)] {
         let counts = inside_from(20, outer, inner);
@@ -71,7 +72,7 @@ fn a_disk_slower_than_the_drives_innermost_track_is_fitted() {
 }
 
 #[test]
-#[ignore = "slow: half a minute"]
+#[ignore = "slow: two minutes"]
 fn planted_values_lie_in_95_of_100_intervals() {
     let inside = inside(200);
     assert!(inside.iter().all(|&count| count >= 184), "{inside:?} of 200");
@@ -167,6 +168,7 @@ fn a_delay_that_has_no_effect_until_it_is_long_is_found() {
 
 /// On the way the search tries rates at which the files would not fit onto the disk.
 #[test]
+#[ignore = "slow: half a minute"]
 fn a_model_that_the_files_do_not_fit_into_is_a_bad_step() {
     let mut truth = base();
     truth.cache.write_delay = Some(TimeLaw::Constant(0.3));

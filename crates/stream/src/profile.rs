@@ -16,11 +16,12 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 const ROUNDED: f64 = 1e-5;
 /// Right beside the best values, better ones leave less than this share of the squares. Farther off they must be so many fewer that
 /// chance does not do it: else the best of noise would be taken, however absurd.
-const BETTER: f64 = 0.99;
+const BETTER: f64 = 0.95;
 /// Steps of a walk, in shares of the way over which the curvature would keep it.
 const STEPS_OF_THE_WAY: f64 = 8.0;
 /// Each step is longer than the last.
 const LONGER: f64 = 1.4;
+const FASTER_INSIDE: f64 = 1.4;
 const MOST_STEPS: usize = 24;
 /// The farthest first step, in scales: from the curvature alone none would be too far.
 const FIRST_STEP: f64 = 0.25;
@@ -243,19 +244,21 @@ impl<'a> Valley<'a> {
     /// The last point inside, or a better one.
     fn outward(&self, start: Point, first: Point, mut step: f64) -> Point {
         let (mut inside, mut outside, mut here) = (start, None, first);
-        let mut lowest = here.clone();
+        let mut lowest: Option<Point> = None;
         for _ in 0..MOST_STEPS {
             if self.is_better(&here) {
                 return here;
             }
-            if here.loss < lowest.loss {
-                lowest = here.clone();
+            let is_lower = lowest.as_ref().is_none_or(|lowest| here.loss < lowest.loss);
+            if outside.is_some() && is_lower {
+                lowest = Some(here.clone());
             }
             if here.loss <= self.limits.inside {
                 (inside, outside) = (here.clone(), None);
                 if self.is_open(&here) {
                     return here;
                 }
+                step *= FASTER_INSIDE;
             } else {
                 outside = outside.or(Some(here.scales));
             }
@@ -266,8 +269,8 @@ impl<'a> Valley<'a> {
             step *= LONGER;
         }
         // Behind a bump there may be a way down that the others alone do not find.
-        let below = self.descended(&lowest);
-        if self.is_better(&below) {
+        let below = lowest.map(|lowest| self.descended(&lowest));
+        if let Some(below) = below.filter(|below| self.is_better(below)) {
             return below;
         }
         let Some(mut outside) = outside else { return inside };
