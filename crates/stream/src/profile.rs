@@ -7,7 +7,7 @@
 
 use crate::least_squares::{norm, rest};
 use crate::parameter::Parameter;
-use crate::search::{Ended, Search, moved, three_digits};
+use crate::search::{Ended, Search, alike, moved, three_digits};
 use crate::spec::ModelSpec;
 use headstack_system::SystemError;
 use statrs::distribution::{ContinuousCDF, StudentsT};
@@ -102,9 +102,9 @@ impl Search<'_> {
         let limits = self.limits(ended, free.len());
         let slopes = self.both_slopes(&ended.values, &free, SHARE)?.0;
         // Those in doubt first: if one is open, all are.
-        let alike = self.alike(&slopes, &free);
+        let in_doubt = alike(&slopes, &free);
         let mut order = free.clone();
-        order.sort_by_key(|place| !alike.contains(place));
+        order.sort_by_key(|place| !in_doubt.contains(place));
         let mut ends: Vec<Option<[End; 2]>> = told.iter().map(|_| None).collect();
         for place in order {
             let others: Vec<usize> = free.iter().copied().filter(|&other| other != place).collect();
@@ -119,8 +119,8 @@ impl Search<'_> {
                     Walk::Better(values) => return Ok(Profiled::Better(values)),
                     Walk::To(end) => both.insert(0, end),
                 }
-                if alike.contains(&place) && (both[0].is_open || both[0].are_others_open) {
-                    return Ok(Profiled::Open(self.none_of(&alike)));
+                if in_doubt.contains(&place) && (both[0].is_open || both[0].are_others_open) {
+                    return Ok(Profiled::Open(self.none_of(&in_doubt)));
                 }
             }
             ends[place] = <[End; 2]>::try_from(both).ok();

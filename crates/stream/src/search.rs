@@ -212,22 +212,6 @@ impl Search<'_> {
         Ok(open.into_iter().filter(|&place| acts(&slopes[place])).collect())
     }
 
-    /// Those of the free ones whose effects the others explain. In which order they are named makes no difference.
-    pub(crate) fn alike(&self, slopes: &[Vec<f64>], free: &[usize]) -> Vec<usize> {
-        let is_like_others = |&place: &usize| {
-            // What does far less cannot stand in for it.
-            let least = LEAST_BESIDE * norm(&slopes[place]);
-            let others: Vec<&Vec<f64>> = free
-                .iter()
-                .filter(|&&other| other != place)
-                .map(|&other| &slopes[other])
-                .filter(|other| norm(other) >= least)
-                .collect();
-            norm(&rest(&slopes[place], &others)) < LEAST_OF_ITS_OWN.sqrt() * norm(&slopes[place])
-        };
-        free.iter().copied().filter(is_like_others).collect()
-    }
-
     /// Of a parameter that does nothing: from which value on it would, the others left as they are.
     fn idle(&self, values: &[f64], place: usize) -> String {
         let (parameter, value) = (self.parameters[place], values[place]);
@@ -252,6 +236,22 @@ impl Search<'_> {
         let (side, unit) = (if parameter.is_rate() { "above" } else { "below" }, parameter.unit());
         format!("{nothing} while it is {side} {} {unit}", three_digits(within))
     }
+}
+
+/// Those of the free ones whose effects the others explain. In which order they are named makes no difference.
+pub(crate) fn alike(slopes: &[Vec<f64>], free: &[usize]) -> Vec<usize> {
+    let is_like_others = |&place: &usize| {
+        // What does far less cannot stand in for it.
+        let least = LEAST_BESIDE * norm(&slopes[place]);
+        let others: Vec<&Vec<f64>> = free
+            .iter()
+            .filter(|&&other| other != place)
+            .map(|&other| &slopes[other])
+            .filter(|other| norm(other) >= least)
+            .collect();
+        norm(&rest(&slopes[place], &others)) < LEAST_OF_ITS_OWN.sqrt() * norm(&slopes[place])
+    };
+    free.iter().copied().filter(is_like_others).collect()
 }
 
 pub(crate) fn moved(values: &[f64], place: usize, to: f64) -> Vec<f64> {
