@@ -11,9 +11,9 @@ fn drive(name: &str) -> ModelSpec {
     ModelSpec::of_drive(&drive_of(name).unwrap().1)
 }
 
-/// Of ten drives with outer rates 1.1 to 2 times those of their files, read and written: how many fits are told an outer rate, how many of
-/// these are more than 0.2 % off, and how many intervals leave the rate out.
-fn outer_rates(noise: f64) -> [u32; 3] {
+/// Of ten drives with outer rates 1.1 to 2 times those of their files, read and written: how many tables were fitted, how many fits tell an
+/// outer rate, how many of these are more than 0.2 % off, and how many intervals leave the rate out. `ONE_IN=1` takes all 70.
+fn outer_rates(noise: f64) -> [u32; 4] {
     let drives = [
         "nearline-18tb",
         "nearline-20tb",
@@ -28,10 +28,12 @@ fn outer_rates(noise: f64) -> [u32; 3] {
     ];
     let names = [Parameter::ReadDelay, Parameter::WriteDelay, Parameter::Outer, Parameter::Inner];
     let sizes = [Op::Read, Op::Write].map(|op| [8, 32, 128, 512, 2048].map(|kib| row(op, 40, kib))).concat();
-    let [mut told, mut off, mut outside] = [0; 3];
-    for (drive, factor) in
-        drives.iter().flat_map(|name| [1.1, 1.2, 1.3, 1.4, 1.5, 1.7, 2.0].map(|by| (drive(name), by)))
-    {
+    let [mut tried, mut told, mut off, mut outside] = [0; 4];
+    let tables =
+        [1.1, 1.2, 1.3, 1.4, 1.5, 1.7, 2.0].into_iter().flat_map(|by| drives.map(|name| (drive(name), by)));
+    let one_in = std::env::var("ONE_IN").ok().and_then(|one_in| one_in.parse().ok()).unwrap_or(9);
+    for (drive, factor) in tables.step_by(one_in) {
+        tried += 1;
         let mut truth = drive.clone();
         truth.mechanism.outer_mb_per_s *= factor;
         let table = measured(&truth, &sizes, noise, 1);
@@ -50,23 +52,23 @@ fn outer_rates(noise: f64) -> [u32; 3] {
             println!("{factor}: {wanted} {:?}", found.parameters);
         }
     }
-    println!("noise {noise}: told {told} of 70, more than 0.2 % off {off}, outside {outside}");
-    [told, off, outside]
+    println!("noise {noise}: told {told} of {tried}, more than 0.2 % off {off}, outside {outside}");
+    [tried, told, off, outside]
 }
 
 #[test]
 #[ignore = "slow: minutes"]
 fn outer_rates_of_exact_tables_are_found() {
-    let [told, off, _] = outer_rates(0.0);
-    assert_eq!([told, off], [70, 0]);
+    let [tried, told, off, _] = outer_rates(0.0);
+    assert_eq!([told, off], [tried, 0]);
 }
 
 #[test]
 #[ignore = "slow: minutes"]
 fn outer_rates_of_noisy_tables_lie_in_their_intervals() {
-    let [told, _, outside] = outer_rates(0.004);
-    // 95 of 100, less two standard errors.
-    assert!(told >= 65 && outside <= 7, "{outside} of {told} outside");
+    let [tried, told, _, outside] = outer_rates(0.004);
+    // 95 of 100, less two standard errors. Nothing tells a rate far above the interface's.
+    assert!(told >= tried * 9 / 10 && outside <= 1 + tried / 10, "{outside} of {told} outside, of {tried}");
 }
 
 /// A delay and a rate planted in ten drives, 0.4 % of noise.

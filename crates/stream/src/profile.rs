@@ -39,8 +39,8 @@ const ENDLESS: f64 = 20.0;
 pub(crate) enum Profiled {
     /// Values that fit better.
     Better(Vec<f64>),
-    /// For each parameter, of those whose valley has no end, what is known.
-    Open(Vec<Option<Open>>),
+    /// For each parameter, of those whose valley has no end, what is known; and the most squares that chance allows.
+    Open(Vec<Option<Open>>, f64),
     /// 95 % intervals of those that the table tells.
     Intervals(Vec<Option<[f64; 2]>>),
 }
@@ -51,6 +51,8 @@ pub(crate) struct Open {
     pub(crate) why: String,
     /// What the table does not rule out.
     pub(crate) within: [f64; 2],
+    /// Whether others do the same: then nothing is known of it at all.
+    pub(crate) is_alike: bool,
 }
 
 /// The squares within which chance keeps the true values, and the height of the bumps on the way.
@@ -120,14 +122,14 @@ impl Search<'_> {
                     Walk::To(end) => both.insert(0, end),
                 }
                 if in_doubt.contains(&place) && (both[0].is_open || both[0].are_others_open) {
-                    return Ok(Profiled::Open(self.none_of(&in_doubt)));
+                    return Ok(Profiled::Open(self.none_of(&in_doubt), limits.inside));
                 }
             }
             ends[place] = <[End; 2]>::try_from(both).ok();
         }
         let open = self.open(&ends);
         if open.iter().any(Option::is_some) {
-            return Ok(Profiled::Open(open));
+            return Ok(Profiled::Open(open, limits.inside));
         }
         let interval = |ends: &Option<[End; 2]>| ends.as_ref().map(|[low, high]| [low.value, high.value]);
         Ok(Profiled::Intervals(ends.iter().map(interval).collect()))
@@ -176,7 +178,7 @@ impl Search<'_> {
                 if low.is_open { 0.0 } else { low.value },
                 if high.is_open { f64::INFINITY } else { high.value },
             ];
-            Some(Open { why, within })
+            Some(Open { why, within, is_alike: false })
         };
         ends.iter().enumerate().map(what).collect()
     }
@@ -191,7 +193,7 @@ impl Search<'_> {
                 "what it does to the table {} can do as well: fit it without, or name other sizes",
                 names.join(", ")
             );
-            alike.contains(&place).then_some(Open { why, within: [0.0, f64::INFINITY] })
+            alike.contains(&place).then_some(Open { why, within: [0.0, f64::INFINITY], is_alike: true })
         };
         (0..self.parameters.len()).map(what).collect()
     }

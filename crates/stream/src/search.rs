@@ -7,7 +7,7 @@ use crate::descent::{Surface, evened};
 use crate::fit::{Throughput, ratios};
 use crate::least_squares::{norm, rest, square};
 use crate::parameter::{Law, Parameter};
-use crate::profile::Profiled;
+use crate::profile::{Open, Profiled};
 use crate::spec::ModelSpec;
 use headstack_system::SystemError;
 use statrs::distribution::{ContinuousCDF, FisherSnedecor};
@@ -99,19 +99,41 @@ impl Search<'_> {
                     ended.ci95 = ci95;
                     return Ok(ended);
                 }
-                Profiled::Open(open) => {
-                    for (place, open) in open.into_iter().enumerate() {
-                        let Some(open) = open else { continue };
-                        if !(open.within[0]..=open.within[1]).contains(&start[place]) {
-                            home[place] = ended.values[place];
-                        }
-                        held[place] = Some(open.why);
-                    }
-                    ended = self.best(&home, &held)?;
+                Profiled::Open(open, limit) => {
+                    ended = self.without(&open, limit, ended, &mut home, &mut held)?
                 }
             }
         }
         Ok(ended)
+    }
+
+    /// Fits the others anew. If they do not make up for a value that went back, it stays where it was.
+    fn without(
+        &self,
+        open: &[Option<Open>],
+        limit: f64,
+        ended: Ended,
+        home: &mut [f64],
+        held: &mut Told,
+    ) -> Result<Ended, SystemError> {
+        let stay = |home: &mut [f64], stays: &dyn Fn(usize, &Open) -> bool| {
+            for (place, open) in open.iter().enumerate() {
+                if open.as_ref().is_some_and(|open| stays(place, open)) {
+                    home[place] = ended.values[place];
+                }
+            }
+        };
+        let start = home.to_vec();
+        stay(home, &|place, open| !(open.within[0]..=open.within[1]).contains(&start[place]));
+        for (held, open) in held.iter_mut().zip(open) {
+            *held = held.take().or(open.as_ref().map(|open| open.why.clone()));
+        }
+        let again = self.best(home, held)?;
+        if self.loss(&again.values) <= limit || open.iter().flatten().all(|open| open.is_alike) {
+            return Ok(again);
+        }
+        stay(home, &|_, open| !open.is_alike);
+        self.searched(&ended.values, home, held)
     }
 
     /// Where the best search ends: of one that begins with the values of the model, and of those that begin where some value far off
