@@ -112,7 +112,7 @@ impl Search<'_> {
         &self,
         open: &[Option<Open>],
         limit: f64,
-        ended: Ended,
+        ended: &Ended,
         home: &mut [f64],
         held: &mut Told,
     ) -> Result<Ended, SystemError> {
