@@ -100,7 +100,7 @@ impl Search<'_> {
                     return Ok(ended);
                 }
                 Profiled::Open(open, limit) => {
-                    ended = self.without(&open, limit, ended, &mut home, &mut held)?
+                    ended = self.without(&open, limit, &ended, &mut home, &mut held)?;
                 }
             }
         }
