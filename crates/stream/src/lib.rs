@@ -32,12 +32,16 @@
 
 mod analytic;
 mod check;
+mod descent;
 mod fit;
+mod least_squares;
 mod model;
 mod of_drive;
 mod parameter;
 mod pipe;
+mod profile;
 mod run;
+mod search;
 mod spec;
 mod tracks;
 

@@ -146,31 +146,58 @@ impl Parameter {
         mechanism.inner_mb_per_s = mechanism.inner_mb_per_s.min(mechanism.outer_mb_per_s);
     }
 
-    /// What counts as much of it.
-    pub(crate) fn scale(self, value: f64) -> f64 {
+    pub(crate) fn is_rate(self) -> bool {
+        matches!(self, Self::Interface | Self::Outer | Self::Inner)
+    }
+
+    /// The value so many scales, each of them much, further on. Of a rate they are scales of its inverse: that is a time for each
+    /// byte, and times add up to those of files. Rates fall, times grow.
+    pub(crate) fn moved(self, value: f64, scales: f64) -> f64 {
+        if !self.is_rate() {
+            return value + scales * self.scale();
+        }
+        let slowness = 1.0 + scales * self.scale();
+        if slowness > 0.0 { value / slowness } else { f64::INFINITY }
+    }
+
+    /// How many scales it is from one value to another.
+    pub(crate) fn scales(self, from: f64, to: f64) -> f64 {
+        let way = if self.is_rate() { from / to - 1.0 } else { to - from };
+        way / self.scale()
+    }
+
+    /// In ms; of rates the share of the inverse.
+    fn scale(self) -> f64 {
         match self {
-            Self::Interface | Self::Outer | Self::Inner => 0.1 * value,
+            Self::Interface | Self::Outer | Self::Inner => 0.1,
             Self::Switch => 0.5,
             _ => 0.05,
         }
     }
 
-    /// Values far from `value`, where it may do what it does not here: longer times and lower rates.
-    pub(crate) fn far_values(self, value: f64) -> impl Iterator<Item = f64> {
-        let is_rate = matches!(self, Self::Interface | Self::Outer | Self::Inner);
-        (1..=12).map(move |power| {
-            let times = f64::from(1 << power);
-            if is_rate { value / times } else { value.max(0.025) * times }
-        })
+    /// Far values lie by this factor apart.
+    pub(crate) const FAR_STEP: f64 = std::f64::consts::SQRT_2;
+
+    /// Values far from `value`, where it may do what it does not here: longer times and lower rates, and some the other way.
+    pub(crate) fn far_values(self, value: f64, spec: &ModelSpec) -> impl Iterator<Item = f64> {
+        let (first, sign) = if self.is_rate() { (value, -1) } else { (value.max(0.025), 1) };
+        let far = (-8..=24).filter(|&power| power != 0);
+        far.map(move |power| first * Self::FAR_STEP.powi(sign * power))
+            .filter(move |&value| self.within(value, spec) == value)
+    }
+
+    /// The least and the greatest value that can be. The inner rate goes down with the outer one, see `keep_order`.
+    pub(crate) fn bounds(self, spec: &ModelSpec) -> [f64; 2] {
+        match self {
+            Self::Interface | Self::Outer => [0.01, 1e5],
+            Self::Inner => [0.01, spec.mechanism.outer_mb_per_s],
+            _ => [0.0, 1e3],
+        }
     }
 
     /// The nearest value that can be.
     pub(crate) fn within(self, value: f64, spec: &ModelSpec) -> f64 {
-        match self {
-            // The inner rate goes down with the outer one, see `keep_order`.
-            Self::Interface | Self::Outer => value.clamp(0.01, 1e5),
-            Self::Inner => value.clamp(0.01, spec.mechanism.outer_mb_per_s),
-            _ => value.clamp(0.0, 1e3),
-        }
+        let [least, most] = self.bounds(spec);
+        value.clamp(least, most)
     }
 }

@@ -90,6 +90,11 @@ impl Tracks {
 pub(crate) struct Head<'a> {
     tracks: &'a Tracks,
     track: u64,
+    /// The bytes before this track and before the next, the size of this one, and its time: reckoned once a track.
+    start: u128,
+    end: u128,
+    size: u128,
+    until: u128,
     at: u128,
     time: u128,
 }
@@ -97,7 +102,9 @@ pub(crate) struct Head<'a> {
 impl<'a> Head<'a> {
     /// At the start of a track.
     pub(crate) fn at(tracks: &'a Tracks, track: u64) -> Self {
-        Self { tracks, track, at: tracks.start(track), time: tracks.until(track) }
+        let (start, end, size) = (tracks.start(track), tracks.start(track + 1), tracks.size(track).max(1));
+        let until = tracks.until(track);
+        Self { tracks, track, start, end, size, until, at: start, time: until }
     }
 
     pub(crate) fn track(&self) -> u64 {
@@ -114,12 +121,15 @@ impl<'a> Head<'a> {
     pub(crate) fn pass(&mut self, bytes: u64) -> Nanos {
         self.at += u128::from(bytes) << BITS;
         // The switch to the next track belongs to its first byte.
-        while self.at > self.tracks.start(self.track + 1) {
-            self.track += 1;
+        if self.at > self.end {
+            let mut track = self.track + 1;
+            while self.at > self.tracks.start(track + 1) {
+                track += 1;
+            }
+            let (at, time) = (self.at, self.time);
+            *self = Self { at, time, ..Self::at(self.tracks, track) };
         }
-        let into = self.at - self.tracks.start(self.track);
-        let time =
-            self.tracks.until(self.track) + into * self.tracks.turn / self.tracks.size(self.track).max(1);
+        let time = self.until + (self.at - self.start) * self.tracks.turn / self.size;
         let before = std::mem::replace(&mut self.time, time);
         Nanos(((time >> BITS) - (before >> BITS)) as u64)
     }
