@@ -163,17 +163,22 @@ def stream_model(self: StreamModel) -> str:
 
 def validation(summary: Mapping[str, Any]) -> str:
     """How far a model is from measured times."""
+    from headstack.shown import error_ms
+    from headstack.validation import lock_words
+
     errors = summary["per_request"]
     rows = [
         ("requests", f"{summary['requests']:,}, {summary['replay']} replay"),
         ("mean", f"{summary['measured_mean_ms']:.2f} ms measured, {summary['model_mean_ms']:.2f} ms in the model"),
         ("demerit", f"{summary['demerit_percent']:.2f} % ({summary['demerit_ms']:.2f} ms)"),
-        ("error per request", f"{errors['mae_ms']:.2f} ms ({errors['mae_percent']:.2f} %)"),
+        ("error per request", f"{error_ms(errors['mae_ms'])} ms ({errors['mae_percent']:.2f} %)"),
     ]
     if "without_phase_lock" in summary:
-        rows.append(
-            ("not phase-locked", f"{summary['without_phase_lock']['per_request']['mae_ms']:.2f} ms per request")
-        )
+        unlocked = summary["without_phase_lock"]["per_request"]["mae_ms"]
+        rows += [
+            ("phase lock", lock_words(summary["phase"])),
+            ("not phase-locked", f"{error_ms(unlocked)} ms per request"),
+        ]
     return table(f"{summary['system']} against {summary['workload']}", rows)
 
 
