@@ -14,10 +14,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from headstack._core import Drive, StreamModel, System, Trace, Workload
+    from headstack.comparison.sweep import SweepComparison
     from headstack.costing import Cost
     from headstack.device_costs import Coefficients
     from headstack.power import PowerBudget
     from headstack.studies.framework import StudyResult
+    from headstack.sweeping.result import Sweep
 
 
 _QUANTILES = (("mean", "mean"), ("p99", "p99"), ("max", "max"))
@@ -191,15 +193,7 @@ def study(result: StudyResult) -> str:
     """The answer of a study, and every claim with the source's number beside ours."""
     from headstack.report.study import PAGE_COLUMNS, page_cells
 
-    heads = "".join(f"<th style='text-align:left'>{escape(head)}</th>" for head in PAGE_COLUMNS)
-    body = "".join(
-        "<tr>" + "".join(f"<td>{escape(with_minus(cell))}</td>" for cell in page_cells(row)) + "</tr>"
-        for row in result.rows
-    )
-    return (
-        f"<p><b>{escape(result.title)}</b> {escape(with_minus(result.answer()))}</p>"
-        f"<table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
-    )
+    return _grid(result.title, result.answer(), PAGE_COLUMNS, map(page_cells, result.rows))
 
 
 def calibration(summary: Mapping[str, Any]) -> str:
@@ -215,6 +209,36 @@ def calibration(summary: Mapping[str, Any]) -> str:
     ]
     rows += [(row["path"], " → ".join(values(row))) for row in changed_rows(summary["parameters"])]
     return table(f"{summary['system']}, calibrated", rows)
+
+
+def _grid(title: str, text: str, heads: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    """What it comes to, and a table with a head for each column."""
+    cells = "".join(f"<th style='text-align:left'>{escape(head)}</th>" for head in heads)
+    body = "".join("<tr>" + "".join(f"<td>{escape(with_minus(cell))}</td>" for cell in row) + "</tr>" for row in rows)
+    return (
+        f"<p><b>{escape(title)}</b> {escape(with_minus(text))}</p>"
+        f"<table><thead><tr>{cells}</tr></thead><tbody>{body}</tbody></table>"
+    )
+
+
+def sweep(done: Sweep) -> str:
+    """How far a sweep is, and its points as `headstack sweep` prints them."""
+    from headstack.sweeping import table
+
+    definition, of = done.definition, len(done.definition.points)
+    told = [f"{len(done.complete):,} of {of:,} points complete."]
+    if slow := sum(why == "overloaded" for why in done.behind.values()):
+        told.append(f"{slow:,} do not keep up with their load." if slow > 1 else "1 does not keep up with its load.")
+    if done.failures:
+        told.append(f"{len(done.failures):,} failed.")
+    heads, rows = table.columns(done, done.served), table.rows(done, done.served)
+    return _grid(definition.summary or definition.path.name, " ".join(told), heads, rows)
+
+
+def sweep_comparison(found: SweepComparison) -> str:
+    """The answer of a sweep, and its points with what changed, as `headstack compare` prints them."""
+    definition = found.sweep.definition
+    return _grid(definition.summary or definition.path.name, found.answer(), found.columns, found.rows())
 
 
 def _value(value: object) -> str:

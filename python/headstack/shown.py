@@ -193,7 +193,7 @@ _NO_UNIT = (
 _KEPT_TOGETHER = re.compile(
     rf"(?<![\w.,=])(\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?) (?=[%×±°]|\+/-|(?!(?:{_NO_UNIT})\b)[A-Za-zµ])"
 )
-_TIMES = re.compile(r"(?<=\u00a0[x×±]) (?=\d)|(?<=\u00a0\+/-) (?=\d)")
+_TIMES = re.compile(r"(?<=\u00a0[x×±]) (?=\d)|(?<=\u00a0\+/-) (?=\d)|(?<=±) (?=\d)")
 _NAMED = re.compile(r"\b((?:LBA|cylinder|head|sector|track|zone|device|point|seed)) (?=\d)")
 
 
