@@ -130,8 +130,16 @@ def cost(found: Cost) -> str:
 
 def coefficients(found: Coefficients) -> str:
     """What other systems assume of a disk, and what their forms of cost cannot carry."""
-    rows = [("io.cost.model", found.iocost_line), *((form.name, form.sentence()) for form in found.forms)]
-    return table(f"{found.system}, constants of its cost", rows)
+    from headstack.device_costs import constant
+
+    constants = [
+        constant(form, name, value)
+        for form in (found.mclock, found.head_time)
+        for name, value in form.constants.items()
+    ]
+    rows = [("io.cost.model", found.iocost_line), *((name, str(value)) for name, value in constants)]
+    said = "".join(sentence(with_minus(form.sentence())) for form in found.forms)
+    return table(f"{found.system}, {found.random_writes}", rows) + said
 
 
 def power_budget(found: PowerBudget) -> str:
