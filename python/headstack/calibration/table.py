@@ -59,7 +59,7 @@ def not_identifiable(rows: Sequence[Row]) -> list[str]:
 def phase_after(summary: Mapping[str, Any]) -> dict[str, Any]:
     """The phase lock of the corrected drive, with what was fitted before and stayed.
 
-    The corrected drive turns at the fitted speed already: a second fit that finds the same is no period that was not found.
+    The corrected drive turns at the fitted speed already: that a second fit finds no other does not mean that none was found.
     """
     before, after = summary["phase"]["before"], summary["phase"]["after"]
     drives = [
