@@ -37,7 +37,7 @@ CUT = """<script>setTimeout(() => {
   const tiles = [...document.querySelectorAll(".number .value")].filter((tile) => tile.scrollWidth > tile.clientWidth + 1);
   const wide = document.documentElement.scrollWidth > document.documentElement.clientWidth + 1 ? ["the page"] : [];
   // On a screen all of a table is seen; a long one is scrolled on a phone.
-  const boxes = [...document.querySelectorAll(".scroll")].filter((box) => innerWidth > 1200 || (innerWidth <= 480 && box.querySelectorAll("tr").length <= 31));
+  const boxes = [...document.querySelectorAll(".scroll")].filter((box) => innerWidth > 1200 || (innerWidth <= 480 && (box.querySelectorAll("tr").length <= 31 || box.querySelector("table.claims"))));
   const tables = boxes.filter((box) => box.scrollWidth > box.clientWidth + 1).map((box) => "table of " + box.closest("section").id);
   const blank = [...document.querySelectorAll(".chart")].filter((chart) => !chart.querySelector("svg")).map((chart) => chart.id + " is blank");
   console.log(`page NAME: texts ${texts.length}, cut ${JSON.stringify([...cut, ...tiles.map((tile) => tile.textContent), ...wide, ...tables, ...blank])}`);

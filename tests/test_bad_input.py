@@ -485,6 +485,46 @@ def test_a_pipe_by_name_is_said_to_wait_for_a_reader(tmp_path: Path) -> None:
     assert f"`{pipe}` is a pipe: it is written once somebody reads it" in done.err
 
 
+def test_a_page_by_the_name_of_another_file_is_refused(tmp_path: Path) -> None:
+    """HTML was written as `f.parquet`, whereas `--out f.html` was refused."""
+    run = tmp_path / "run.parquet"
+    assert headstack(*UNIX_LIKE, "--requests", "20", "--out", run).code == 0
+    for words in ((*UNIX_LIKE, "--requests", "20"), ("trace", "analyze", run)):
+        said = refused(*words, "--report", tmp_path / "f.parquet")
+        assert "would be an HTML page by the name of another" in said
+        assert "`f.html`" in said
+    assert not (tmp_path / "f.parquet").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        ((*UNIX_LIKE, "-o", "f"), "--out"),
+        (("validate", "hp-97560", "--trace", "f", "-r", "f"), "--report"),
+        ((*UNIX_LIKE, "-j"), "--json"),
+        ((*UNIX_LIKE, "-z"), None),
+    ],
+)
+def test_a_letter_is_the_option_that_begins_with_it(words: tuple[str, ...], meant: str | None) -> None:
+    """`-o` was said to be `--to`."""
+    said = refused(*words)
+    assert (f"Did you mean `{meant}`?" in said) if meant else ("Did you mean" not in said)
+
+
+def test_a_folder_that_is_not_there_is_named_with_what_to_do(tmp_path: Path) -> None:
+    table = tmp_path / "trace.csv"
+    table.write_text("arrival_s,op,lba,sectors\n0.0,R,0,8\n")
+    absent = tmp_path / "no"
+    for words in (
+        (*UNIX_LIKE, "--requests", "20", "--out", absent / "f.parquet"),
+        (*UNIX_LIKE, "--requests", "20", "--report", absent / "f.html"),
+        ("trace", "convert", table, absent / "f.csv"),
+    ):
+        said = refused(*words)
+        assert f"there is no folder `{absent}`" in said
+        assert f"make it (`mkdir -p {absent}`)" in said
+
+
 def test_a_number_with_separators_is_shown_without() -> None:
     """All that is printed has them, and nothing takes them."""
     assert "write it without separators: `290330`" in refused("explain", "hp-97560", "--lba", "290,330")

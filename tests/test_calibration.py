@@ -288,7 +288,7 @@ def test_what_cannot_be_calibrated_is_refused(measured: Path, ascii_trace: Path,
     assert "too few" in refused(*words, "--split", "50-fold", "--rounds", "1", "--to", "30s")
     assert "0.99" in refused(*words, "--split", "0.99")
     assert "rounds" in refused(*words, "--rounds", "0")
-    assert "no directory" in refused(*words, "--save", tmp_path / "no" / "fitted.toml")
+    assert "there is no folder" in refused(*words, "--save", tmp_path / "no" / "fitted.toml")
     assert not save.exists()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -19,6 +20,29 @@ from headstack.unusual import UnusualValue
 @pytest.fixture(scope="module")
 def nearline() -> headstack.Coefficients:
     return headstack.coefficients("nearline-22tb")
+
+
+def test_python_places_a_scheduler_as_the_command_line_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`coefficients` and both ways to explain had no `scheduler`, which the guide says they share."""
+    built: list[headstack.System] = []
+
+    def stop(system: headstack.System, _seed: int) -> Bench:
+        built.append(system)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Bench, "of", stop)
+    with pytest.raises(KeyboardInterrupt):
+        headstack.coefficients("nearline-18tb", scheduler="drive:fcfs")
+    by_hand = headstack.System("nearline-18tb", overrides=[("drive.*.controller.scheduler", "fcfs")])
+    assert built[0].config_hash == by_hand.config_hash
+    run = tmp_path / "run.parquet"
+    words = ("simulate", "nearline-18tb", "--workload", "thesis-4ms", "--requests", "50", "--scheduler", "drive:fcfs")
+    assert run_cli(*words, "--out", run).code == 0
+    found = headstack.explain_completion("nearline-18tb", run, 7, scheduler="drive:fcfs")
+    assert abs(found.timelines[-1]["differs_ms"]) < 1e-3
+    with pytest.raises(headstack.InputError, match="comes from another system"):
+        headstack.explain_completion("nearline-18tb", run, 7)
+    assert headstack.explain("nearline-18tb", [0, 8], scheduler="drive:fcfs").timelines
 
 
 def test_sequential_writes_begin_on_physical_sectors() -> None:

@@ -16,13 +16,14 @@ from conftest import data_file
 from conftest import headstack as run_cli
 from every_page import colours, console, cut, every_page
 from headstack.device_costs import Coefficients, Error, Form
+from headstack.errors import InputError
 from headstack.report import bundle, causes, charts, origin, style, vega
 from headstack.report.comparison import comparison_page
 from headstack.report.explanation import explanation_page
 from headstack.report.measurement import measurement_page
-from headstack.report.page import Page, Section
+from headstack.report.page import Number, Page, Section
 from headstack.report.run import run_page
-from headstack.report.study import row_cells, study_page
+from headstack.report.study import PAGE_COLUMNS, row_cells, study_page
 from headstack.report.validation import validation_page
 from headstack.residuals import residual_frame
 from headstack.shown import number
@@ -366,11 +367,56 @@ def test_notebooks_show_what_is_described_and_what_it_costs(made: Callable[[], A
 
 def test_notebooks_show_the_constants_of_forms() -> None:
     errors = [Error("read", 4, 1, 100.0, 125.0)]
-    iocost, mclock, head_time = (Form(name, {"rbps": 1.5}, errors) for name in ("iocost", "mClock", "head time"))
+    iocost = Form("iocost", {"rbps": 1.5}, errors)
+    mclock, head_time = (Form(name, {"read_iops": 1.5}, errors) for name in ("mClock", "head time"))
     shown = Coefficients("<a disk>", iocost, mclock, head_time)._repr_html_()
     assert "&lt;a disk&gt;" in shown
     assert "ctrl=user model=linear rbps=2" in shown
     assert "(+25 %)" in shown
+
+
+def test_notebooks_show_the_constants_of_all_forms_and_how_writes_were_measured() -> None:
+    """Only iocost's were there, and its row was called `iocost`, before a sentence that begins so."""
+    errors = [Error("read", 4, 1, 100.0, 125.0)]
+    iocost = Form("iocost", {"rbps": 1.5}, errors)
+    mclock = Form("mClock", {"read_iops": 81.0, "write_bytes_per_s": 2_000_000.0}, errors)
+    head_time = Form("head time", {"read_ms": 12.5}, errors)
+    shown = Coefficients("<a disk>", iocost, mclock, head_time, "media-cache")._repr_html_()
+    assert "random writes with the write cache off (media-cache)" in shown
+    for name, value in (
+        ("mClock, reads: requests", "81.00 IOPS"),
+        ("mClock, writes: bytes", "2,000,000 bytes/s"),
+        ("head time, reads: positioning", "12.50 ms"),
+    ):
+        assert f">{name}</th><td style='text-align:left'>{value}</td>" in shown
+    assert ">iocost</th>" not in shown
+
+
+def test_a_unit_stays_with_its_number_in_tiles_and_heads() -> None:
+    """A tile ended its line in `71.888 → 74.051`, a head in `within ± 0.1`."""
+    tile = Number("p90", "+3.0 %", "71.888 → 74.051 ms, may be chance")
+    page = Page(
+        "A page", "", [tile], [Section("Errors", columns=["", "within ± 0.1 ms"], rows=[["all", "90 %"]])]
+    ).html()
+    assert "74.051\u00a0ms" in page
+    assert "within ±\u00a00.1\u00a0ms</th>" in page
+
+
+def test_long_tables_of_claims_fold_on_a_phone() -> None:
+    """The numbers of a study stood out of sight there: what else is longer than a screen is better scrolled."""
+    row = ["reproduced", "a claim", "1.00", "–", "1.00", "ms", "± 0.1", "id"]
+    for columns, folds in ((list(PAGE_COLUMNS), True), (["claim", "kind", *"abcdef"], False)):
+        page = Page("A study", "", [], [Section("Beside ours", columns=columns, rows=[row] * 50)]).html()
+        assert ('<table class=" claims">' in page) is folds
+        assert '!table.classList.contains("claims")' in page
+
+
+def test_a_page_is_not_written_by_the_name_of_another(tmp_path: Path) -> None:
+    for name in ("f.parquet", "f.csv", "f.JSON"):
+        with pytest.raises(InputError, match="HTML page by the name of another"):
+            Page("A page", "", [], []).write(tmp_path / name)
+    assert list(tmp_path.iterdir()) == []
+    Page("A page", "", [], []).write(tmp_path / "f.htm")
 
 
 def test_every_drive_system_and_workload_of_the_library_has_a_view() -> None:

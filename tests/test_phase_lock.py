@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from conftest import DATA, data_file, headstack, refused
-from headstack import Drive
+from headstack import Drive, validate
+from headstack.shown import error_ms
 
 # Drive, trace, which request its gaps belong to, and the error per request that VALIDATION.md quotes (in percent of the
 # mean, the drives as imported), rounded up.
@@ -44,14 +45,67 @@ def test_single_requests_are_predicted(drive: str, name: str, gap: str, mae_perc
 
 
 def test_a_lock_that_does_not_find_the_period_says_so(tmp_path: Path) -> None:
-    """The page called the scores phase-locked, above a section that said "Nothing"."""
+    """The page called the scores phase-locked, above a section that said "Nothing"; its first sentence had the phase followed."""
     short = tmp_path / "short.parquet"
     headstack("simulate", "hp-97560", "--workload", "unix-like", "--requests", "40", "--out", short)
     page = tmp_path / "short.html"
-    found = headstack("validate", "hp-97560", "--trace", short, "--phase-lock", "--report", page)
+    words = ("validate", "hp-97560", "--trace", short, "--phase-lock")
+    found = headstack(*words, "--report", page)
+    printed, written = " ".join(found.out.split()), html.unescape(page.read_text()).replace("\u00a0", " ")
+    answer = headstack(*words, "--json").json()["answer"]
+    for text in (printed, written, answer):
+        assert "The phase lock does not find the period in these times." in text
+        assert "phase is followed" not in text
+        assert "are fitted to" not in text
     said = "phase-locked at the file's speed: the times do not tell the period"
-    assert said in " ".join(found.out.split())
-    assert said in html.unescape(page.read_text())
+    assert said in printed
+    assert said in written
+    assert said in html.unescape(validate("hp-97560", short, phase_lock=True)._repr_html_())
+    assert "the phase lock finds nothing in the first 20 requests, which are not scored" in written
+
+
+def test_one_request_is_no_plural(tmp_path: Path) -> None:
+    one = tmp_path / "one.parquet"
+    headstack("simulate", "hp-97560", "--workload", "unix-like", "--requests", "40", "--out", one)
+    page = tmp_path / "one.html"
+    words = ("validate", "hp-97560", "--trace", one, "--requests", "2", "--phase-lock", "--report", page)
+    for text in (" ".join(headstack(*words).out.split()), html.unescape(page.read_text())):
+        assert "1 measured request " in text.replace("request,", "request ")
+        assert "the first request does not tell the period" in text
+        assert "1 measured requests" not in text
+        assert "first 1 requests" not in text
+
+
+def test_a_lock_without_measured_times_is_not_sent_in_a_circle(tmp_path: Path) -> None:
+    """The hint named a replay that no phase lock goes with, whose hint named the first one."""
+    table = tmp_path / "trace.csv"
+    table.write_text("arrival_s,op,lba,sectors\n0.0,R,0,8\n0.1,R,80,8\n")
+    said = refused("validate", "hp-97560", "--trace", table, "--phase-lock", "--replay", "measured")
+    assert "needs the start and completion of each request" in said
+    assert "--replay" not in said
+
+
+def test_an_error_is_told_in_figures_that_say_something() -> None:
+    """90 % of errors were within 0.00 ms, where that was 1.7 microseconds."""
+    written = {0.00172: "0.0017", 0.0: "0.00", 2.4e-8: "0.00", 6e-7: "0.000001", 0.24: "0.24", 1234.5: "1,234.50"}
+    assert {value: str(error_ms(value)) for value in written} == written
+    assert str(error_ms(None, "ms")) == "–"
+
+
+def test_a_calibration_whose_lock_found_the_period_says_so(tmp_path: Path) -> None:
+    """A second fit, to the drive that turned at the fitted speed already, found no other, and all was said to be at the file's."""
+    run, saved, page = (tmp_path / name for name in ("run.parquet", "fitted.toml", "page.html"))
+    slower = ("--set", "rotation_rpm=4012", "--set", "controller.read_overhead_ms=2.5")
+    headstack("simulate", "hp-97560", "--workload", "unix-like", "--requests", "3000", *slower, "--out", run)
+    words = ("calibrate", "hp-97560", "--trace", run, "--parameters", "controller.read_overhead_ms", "--rounds", "1")
+    found = headstack(*words, "--save", saved, "--report", page)
+    written = html.unescape(page.read_text()).replace("\u00a0", " ")
+    assert "Scores, phase-locked\n" in found.out
+    assert "phase-locked:" in saved.read_text()
+    for text in (found.out, saved.read_text(), written):
+        assert "at the file's speed" not in text
+    assert "do not tell the period" not in written
+    assert "4012.00 rpm" in written
 
 
 def test_a_page_tells_what_the_lock_fitted_once(tmp_path: Path) -> None:

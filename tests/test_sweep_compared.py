@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import os
 import re
@@ -14,6 +15,7 @@ from conftest import ROOT, refused
 from conftest import headstack as run_cli
 from headstack.errors import InputError
 from headstack.report.sweep import effects, sweep_page
+from headstack.shown import with_minus
 from headstack.sweeping import pareto, repeats
 from headstack.sweeping.result import PointResult
 from sweeps import BASE, GAP, RPM, written
@@ -140,9 +142,9 @@ def test_a_point_that_does_not_keep_up_wins_nothing(tmp_path: Path) -> None:
     assert not any("rotation_rpm 1000" in detail for detail in tiles.values())
     # And the medians of its page are of those that keep up.
     by_speed = next(section for section in effects(found) if "rotation_rpm" in section.title)
-    assert by_speed.text.endswith("points that do not keep up left out.")
+    assert by_speed.text.endswith("A grey cross: a point that does not keep up, and is in no median.")
     assert by_speed.chart is not None
-    medians = by_speed.chart.layers[1].data
+    medians = by_speed.chart.layers[-1].data
     assert medians is not None
     # At 1000 rpm under the heavier load there is none.
     assert len(medians) == len(found.points) - 1
@@ -151,6 +153,70 @@ def test_a_point_that_does_not_keep_up_wins_nothing(tmp_path: Path) -> None:
     assert bars.chart is not None
     assert "but for points that do not keep up" in bars.text
     assert "rotation_rpm 1000" not in json.dumps(bars.chart.to_dict())
+
+
+@pytest.fixture(scope="module")
+def crowded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Of four points one does not keep up, and of three loads all points of the heaviest."""
+    place = tmp_path_factory.mktemp("crowded")
+    text = BASE.replace("hp-97560", "nearline-18tb") + RPM.replace("4002, 5400, 7200", "1000, 7200")
+    text += GAP.replace("20.0, 40.0", "0.5, 4.0, 20.0")
+    headstack.sweep(written(place, text.replace("300", "1_000")), place / "out")
+    return place / "out"
+
+
+def test_points_that_do_not_keep_up_are_marked(crowded: Path) -> None:
+    """How many there were was said, and which nowhere; `sweep` itself said nothing."""
+    wanted = {0, 1, 3}
+    found = run_cli("compare", crowded, "--json").json()
+    again = ("sweep", crowded.parent / "grid.toml", "--out", crowded, "--resume")
+    assert {each["point"] for each in found["behind"]} == wanted
+    assert {each["why"] for each in found["behind"]} == {"overloaded"}
+    assert run_cli(*again, "--json").json()["behind"] == found["behind"]
+    for words in (("compare", crowded), again):
+        said = run_cli(*words).out
+        rows = re.findall(r"^ +(\d) .*? (yes|no) ", said, re.MULTILINE)
+        assert {int(number) for number, keeps_up in rows if keeps_up == "no"} == wanted
+        assert len(rows) == 6
+        assert "do not keep up  3 of 6 points: point 0 (rotation_rpm 1000, gap 0.5)" in said
+    comparison = headstack.Sweep(crowded).compare()
+    place = comparison.columns.index("keeps up")
+    assert [row[place] for row in comparison.rows()] == ["no" if n in wanted else "yes" for n in range(6)]
+
+
+def test_a_column_is_there_only_where_a_point_does_not_keep_up(swept: Path) -> None:
+    found = headstack.Sweep(swept).compare()
+    assert "keeps up" not in found.columns
+    assert found.summary["behind"] == []
+    assert "do not keep up" not in run_cli("compare", swept).out
+
+
+def test_points_that_do_not_keep_up_are_drawn_apart(crowded: Path) -> None:
+    found = headstack.Sweep(crowded).compare()
+    page = sweep_page(found)
+    for section in (section for section in page.sections if " by " in section.title or "against" in section.title):
+        assert "A grey cross: a point that does not keep up" in section.text
+        assert section.chart is not None
+        marks = [layer.parts["mark"] for layer in section.chart.layers]
+        assert any(mark.get("shape") == "cross" for mark in marks), section.title
+    # Under the heaviest load nothing keeps up, and it is drawn nevertheless.
+    for title in ("How long requests take", "Where the time goes"):
+        section = next(section for section in page.sections if section.title == title)
+        assert "None of them keeps up" in section.text
+
+
+def test_notebooks_show_a_sweep_as_the_command_line_does(crowded: Path, swept: Path) -> None:
+    """A comparison had only its `repr`, and a sweep a row for each run, without answer and intervals."""
+    done, found = headstack.Sweep(crowded), headstack.Sweep(swept).compare()
+    shown, compared = done._repr_html_(), found._repr_html_()
+    assert "6 of 6 points complete. 3 do not keep up with their load." in shown
+    assert shown.count("<tr>") == 1 + 6
+    assert ">keeps up<" in shown
+    assert found.answer().split(". ")[0] in html.unescape(compared)
+    for head in found.columns:
+        assert f">{html.escape(head)}<" in compared
+    for row in found.rows():
+        assert all(f"<td>{html.escape(with_minus(cell))}</td>" in compared for cell in row)
 
 
 def test_what_costs_the_same_is_not_called_chance(swept: Path) -> None:

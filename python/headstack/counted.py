@@ -8,6 +8,11 @@ def plural(count: int, noun: str) -> str:
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
+def the_first(count: int, noun: str) -> str:
+    """Write so many from the beginning on: `the first request`, `the first 20 requests`."""
+    return f"the first {noun}" if count == 1 else f"the first {count:,} {noun}s"
+
+
 def kept_runs(count: int) -> str:
     """Say how many runs of a sweep need not be made again."""
     return f"{plural(count, 'finished run')} {'is' if count == 1 else 'are'} kept"

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, TypeVar, cast
 from headstack.arguments import checked
 from headstack.device_cost_bench import DEPTHS, FULL, KIB, OPS, PLACES, SIZES_KIB, Bench, Op
 from headstack.device_cost_causes import Case, Parts, Reasons
-from headstack.run import as_system
+from headstack.run import as_system, with_scheduler
+from headstack.shown import Shown, number, shown
 from headstack.sweeping.executors.local import cores
 from headstack.threads import Pool
 
@@ -145,6 +146,11 @@ class Coefficients:
     """What the drives do with random writes while their write cache is off: `write-through`, `media-cache`, `flash-cache`."""
 
     @property
+    def random_writes(self) -> str:
+        """How random writes were measured, in words."""
+        return f"random writes with the write cache off ({self.when_off})"
+
+    @property
     def forms(self) -> list[Form]:
         """All of them."""
         return [self.iocost, self.mclock, self.head_time]
@@ -178,11 +184,25 @@ class Coefficients:
         return notebook.coefficients(self)
 
 
+_UNITS = {"iops": "IOPS", "bytes_per_s": "bytes/s", "ms": "ms", "mb_per_s": "MB/s"}
+_OF = {"iops": "requests", "bytes_per_s": "bytes", "ms": "positioning", "mb_per_s": "bytes"}
+
+
+def constant(form: Form, name: str, value: float) -> tuple[str, Shown]:
+    """A constant with its form and what it is of: `read_iops` of mClock is `mClock, reads: requests`."""
+    op, _, key = name.partition("_")
+    unit = _UNITS[key]
+    # A hundredth of a byte is no figure.
+    text = number(round(value) if abs(value) >= 1000 else value)
+    return f"{form.name}, {op}s: {_OF[key]}", shown(f"{text} {unit}", value, unit)
+
+
 @checked(but=("system",))
 def coefficients(
     system: str | Path | _core.Drive | _core.System,
     *,
     overrides: Overrides | None = None,
+    scheduler: str | None = None,
     seed: int = 1,
     threads: int | None = None,
     progress: Callable[[int, int], object] | None = None,
@@ -199,6 +219,8 @@ def coefficients(
         A library name, the path of a drive or system file, a `Drive` or a `System`; its first volume is measured.
     overrides
         Values to replace, by dotted path.
+    scheduler
+        Scheduling algorithm: `NAME` in the host's driver, `drive:NAME` in the drives.
     seed
         Seed of the requests.
     threads
@@ -206,7 +228,7 @@ def coefficients(
     progress
         Called with how many runs are over, and of how many.
     """
-    built = as_system(system, overrides)
+    built = as_system(system, with_scheduler(overrides, scheduler))
     bench = Bench.of(built, seed)
     # Errors are those of other requests than the constants were taken from.
     scored = replace(bench, seed=(seed + 1) % 2**64)

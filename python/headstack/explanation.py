@@ -10,7 +10,7 @@ from warnings import warn
 from headstack import _core
 from headstack.arguments import checked
 from headstack.errors import InputError
-from headstack.run import as_system
+from headstack.run import as_system, with_scheduler
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -67,6 +67,7 @@ def explain(
     lbas: Sequence[int],
     *,
     overrides: Overrides | None = None,
+    scheduler: str | None = None,
     sectors: int = 8,
     op: str = "read",
     gap_ms: float = 0.0,
@@ -82,6 +83,8 @@ def explain(
         First sectors, in the order in which they are served.
     overrides
         Values of the drive to replace, by dotted path.
+    scheduler
+        Scheduling algorithm: `NAME` in the host's driver, `drive:NAME` in the drives.
     sectors, op
         Length and direction of every request.
     gap_ms
@@ -93,7 +96,7 @@ def explain(
         raise InputError("there is no request to explain", "give at least one LBA")
     _core.check_number("gap_ms", gap_ms)
     _core.check_number("sectors", sectors)
-    built = as_system(system, overrides)
+    built = as_system(system, with_scheduler(overrides, scheduler))
     # Each arrives when the one before is complete, or the gap after that.
     wanted: list[_Wanted] = [(None, None, None, op, 0, lba, sectors, 0, True) for lba in lbas]
     timelines = cast("list[Timeline]", _core.explain(built, wanted, seed=seed, gap_ns=round(gap_ms * 1e6)))
@@ -107,12 +110,14 @@ def explain_completion(
     request: int,
     *,
     overrides: Overrides | None = None,
+    scheduler: str | None = None,
     before: int = 2,
 ) -> Explanation:
     """Show a request of a run as a timeline; the run's completions are in a Parquet file.
 
     Everything that came before the request was complete is served as it was in the run, so that queues, arms, caches and
-    spindles stand where they stood; the timelines of the `before` requests ahead of it are there too.
+    spindles stand where they stood; the timelines of the `before` requests ahead of it are there too. `overrides` and `scheduler`
+    are those of the run.
     """
     import polars as pl
 
@@ -145,11 +150,11 @@ def explain_completion(
     recorded = (
         table.filter(pl.col("id") == request).select(pl.col(f"^({'|'.join(PHASES)})_ns$")).collect().row(0, named=True)
     )
-    built = as_system(system, overrides)
+    built = as_system(system, with_scheduler(overrides, scheduler))
     if facts.get("system_hash", built.config_hash) != built.config_hash:
         raise InputError(
             f"`{path}` comes from another system than this {built.name}: {facts.get('system')}, or other values",
-            "name the system of that run, with the same --set",
+            "name the system of that run, with the same --set and --scheduler",
         )
     replay, seed = facts.get("replay", "open"), int(facts.get("seed", "1"))
     # A serial replay takes requests in the order in which they were started.

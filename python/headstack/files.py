@@ -49,8 +49,15 @@ def check_creatable(path: Path) -> None:
     check_writable(path if above == path.parent else above / path.name)
 
 
+def check_page(path: Path) -> None:
+    """Refuse a page whose name says that something else is in it."""
+    if path.suffix.lower() in NO_PAGES and not path.is_dir():
+        raise InputError(f"`{path}` would be an HTML page by the name of another", f"name it `{path.stem}.html`")
+
+
 def check_report(path: Path) -> None:
     """Refuse, before any work is done, a page that could not be written or drawn."""
+    check_page(path)
     check_writable(path)
     check_packages("a page", PAGE_PACKAGES)
 
@@ -68,6 +75,9 @@ def parquet(path: str | Path | None, *, converts: bool = True) -> Path | None:
 
 
 OTHER_SUFFIXES = frozenset([".csv", ".tsv", ".txt", ".json", ".html", ".toml", ".xlsx", ".arrow", ".feather"])
+
+
+NO_PAGES = OTHER_SUFFIXES - {".html", ".txt"} | {".parquet", ".png", ".svg", ".pdf"}
 
 
 def check_packages(what: str, names: Sequence[str]) -> None:
@@ -88,7 +98,7 @@ def check_writable(path: Path) -> None:
     place = Path(os.path.realpath(path)) if path.is_symlink() and not path.exists() else path
     directory = place.parent
     if not directory.is_dir():
-        raise InputError(f"cannot create `{path}`: there is no directory `{directory}`")
+        raise InputError(f"cannot create `{path}`: No such file or directory")
     if path.is_dir():
         raise InputError(f"cannot create `{path}`: it is a directory", f"name a file in it: `{path / 'NAME'}`")
     if path.exists() and not os.access(path, os.W_OK):

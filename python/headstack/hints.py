@@ -28,6 +28,7 @@ _KINDS = {"a boolean": "neither true nor false", "a string": "not text: it goes 
           "a sequence": "not a list: it goes in [brackets]", "a map": "not a table: it goes in {braces}"}  # fmt: skip
 _KNOWN = re.compile(r"known[^:;]*: ([^;]*)")
 _OUT_OF_RANGE = re.compile(r"`([\w.]+)`: \S+ is not between (\S+) and (\S+)$")
+_NO_FOLDER = re.compile(r"cannot create `([^`]*)`: No such file or directory")
 _DISORDER = re.compile(r"\.parquet: row [0-9]+: the request arrives ")
 _ARGUMENT = re.compile(r"`([a-z_]+)`(?= cannot be )")
 # Where an option has another name than the argument of the API.
@@ -40,6 +41,8 @@ _OPTIONS = {
 def improved(message: str, hint: str | None, given: Collection[str] = ()) -> tuple[str, str | None]:
     """The message and its hint, with the nearest of the known words where one is near, and options as they were `given`."""
     message, hint = _plain(message, hint)
+    if hint is None and (absent := _NO_FOLDER.search(message)):
+        return _without_folder(message, absent)
     key = _KEY.search(message)
     if key:
         known = re.findall(r"`([^`]*)`", key[3])
@@ -76,6 +79,15 @@ def improved(message: str, hint: str | None, given: Collection[str] = ()) -> tup
             return message, hint
         return message.replace(argument[0], option), hint and hint.replace(argument[0], option)
     return message, hint
+
+
+def _without_folder(message: str, absent: re.Match[str]) -> tuple[str, str]:
+    """Which folder there is not, where a file cannot be created."""
+    from pathlib import Path
+
+    folder = Path(absent[1]).parent
+    said = message.replace(absent[0], f"cannot create `{absent[1]}`: there is no folder `{folder}`")
+    return said, f"make it (`mkdir -p {folder}`), or name a file in a folder that is there"
 
 
 def _plain(message: str, hint: str | None) -> tuple[str, str | None]:

@@ -14,10 +14,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from headstack._core import Drive, StreamModel, System, Trace, Workload
+    from headstack.comparison.sweep import SweepComparison
     from headstack.costing import Cost
     from headstack.device_costs import Coefficients
     from headstack.power import PowerBudget
     from headstack.studies.framework import StudyResult
+    from headstack.sweeping.result import Sweep
 
 
 _QUANTILES = (("mean", "mean"), ("p99", "p99"), ("max", "max"))
@@ -128,8 +130,16 @@ def cost(found: Cost) -> str:
 
 def coefficients(found: Coefficients) -> str:
     """What other systems assume of a disk, and what their forms of cost cannot carry."""
-    rows = [("io.cost.model", found.iocost_line), *((form.name, form.sentence()) for form in found.forms)]
-    return table(f"{found.system}, constants of its cost", rows)
+    from headstack.device_costs import constant
+
+    constants = [
+        constant(form, name, value)
+        for form in (found.mclock, found.head_time)
+        for name, value in form.constants.items()
+    ]
+    rows = [("io.cost.model", found.iocost_line), *((name, str(value)) for name, value in constants)]
+    said = "".join(sentence(with_minus(form.sentence())) for form in found.forms)
+    return table(f"{found.system}, {found.random_writes}", rows) + said
 
 
 def power_budget(found: PowerBudget) -> str:
@@ -163,17 +173,22 @@ def stream_model(self: StreamModel) -> str:
 
 def validation(summary: Mapping[str, Any]) -> str:
     """How far a model is from measured times."""
+    from headstack.shown import error_ms
+    from headstack.validation import lock_words
+
     errors = summary["per_request"]
     rows = [
         ("requests", f"{summary['requests']:,}, {summary['replay']} replay"),
         ("mean", f"{summary['measured_mean_ms']:.2f} ms measured, {summary['model_mean_ms']:.2f} ms in the model"),
         ("demerit", f"{summary['demerit_percent']:.2f} % ({summary['demerit_ms']:.2f} ms)"),
-        ("error per request", f"{errors['mae_ms']:.2f} ms ({errors['mae_percent']:.2f} %)"),
+        ("error per request", f"{error_ms(errors['mae_ms'])} ms ({errors['mae_percent']:.2f} %)"),
     ]
     if "without_phase_lock" in summary:
-        rows.append(
-            ("not phase-locked", f"{summary['without_phase_lock']['per_request']['mae_ms']:.2f} ms per request")
-        )
+        unlocked = summary["without_phase_lock"]["per_request"]["mae_ms"]
+        rows += [
+            ("phase lock", lock_words(summary["phase"])),
+            ("not phase-locked", f"{error_ms(unlocked)} ms per request"),
+        ]
     return table(f"{summary['system']} against {summary['workload']}", rows)
 
 
@@ -186,15 +201,7 @@ def study(result: StudyResult) -> str:
     """The answer of a study, and every claim with the source's number beside ours."""
     from headstack.report.study import PAGE_COLUMNS, page_cells
 
-    heads = "".join(f"<th style='text-align:left'>{escape(head)}</th>" for head in PAGE_COLUMNS)
-    body = "".join(
-        "<tr>" + "".join(f"<td>{escape(with_minus(cell))}</td>" for cell in page_cells(row)) + "</tr>"
-        for row in result.rows
-    )
-    return (
-        f"<p><b>{escape(result.title)}</b> {escape(with_minus(result.answer()))}</p>"
-        f"<table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>"
-    )
+    return _grid(result.title, result.answer(), PAGE_COLUMNS, map(page_cells, result.rows))
 
 
 def calibration(summary: Mapping[str, Any]) -> str:
@@ -210,6 +217,36 @@ def calibration(summary: Mapping[str, Any]) -> str:
     ]
     rows += [(row["path"], " → ".join(values(row))) for row in changed_rows(summary["parameters"])]
     return table(f"{summary['system']}, calibrated", rows)
+
+
+def _grid(title: str, text: str, heads: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    """What it comes to, and a table with a head for each column."""
+    cells = "".join(f"<th style='text-align:left'>{escape(head)}</th>" for head in heads)
+    body = "".join("<tr>" + "".join(f"<td>{escape(with_minus(cell))}</td>" for cell in row) + "</tr>" for row in rows)
+    return (
+        f"<p><b>{escape(title)}</b> {escape(with_minus(text))}</p>"
+        f"<table><thead><tr>{cells}</tr></thead><tbody>{body}</tbody></table>"
+    )
+
+
+def sweep(done: Sweep) -> str:
+    """How far a sweep is, and its points as `headstack sweep` prints them."""
+    from headstack.sweeping import table
+
+    definition, of = done.definition, len(done.definition.points)
+    told = [f"{len(done.complete):,} of {of:,} points complete."]
+    if slow := sum(why == "overloaded" for why in done.behind.values()):
+        told.append(f"{slow:,} do not keep up with their load." if slow > 1 else "1 does not keep up with its load.")
+    if done.failures:
+        told.append(f"{len(done.failures):,} failed.")
+    heads, rows = table.columns(done, done.served), table.rows(done, done.served)
+    return _grid(definition.summary or definition.path.name, " ".join(told), heads, rows)
+
+
+def sweep_comparison(found: SweepComparison) -> str:
+    """The answer of a sweep, and its points with what changed, as `headstack compare` prints them."""
+    definition = found.sweep.definition
+    return _grid(definition.summary or definition.path.name, found.answer(), found.columns, found.rows())
 
 
 def _value(value: object) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from math import floor, log10
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -42,6 +43,12 @@ def number(value: float | None, digits: int = 2, unit: str = "") -> Shown:
     """Write a number for people: thousands apart, a fixed number of decimals, – where there is none."""
     text = _written(value, digits)
     return Shown(f"{text} {unit}" if unit and value is not None else text, Part("", value, unit))
+
+
+def error_ms(value: float | None, unit: str = "") -> Shown:
+    """Write an error in ms: two decimals, or two figures where those would be nothing, down to a nanosecond."""
+    small = value is not None and 5e-7 <= abs(value) < 0.01
+    return number(value, min(6, 1 - floor(log10(abs(value or 1.0)))) if small else 2, unit)
 
 
 def signed(value: float, digits: int = 3, unit: str = "") -> Shown:
@@ -186,7 +193,7 @@ _NO_UNIT = (
 _KEPT_TOGETHER = re.compile(
     rf"(?<![\w.,=])(\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?) (?=[%×±°]|\+/-|(?!(?:{_NO_UNIT})\b)[A-Za-zµ])"
 )
-_TIMES = re.compile(r"(?<=\u00a0[x×±]) (?=\d)|(?<=\u00a0\+/-) (?=\d)")
+_TIMES = re.compile(r"(?<=\u00a0[x×±]) (?=\d)|(?<=\u00a0\+/-) (?=\d)|(?<=±) (?=\d)")
 _NAMED = re.compile(r"\b((?:LBA|cylinder|head|sector|track|zone|device|point|seed)) (?=\d)")
 
 

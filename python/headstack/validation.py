@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any, cast
 
 from headstack import _core
 from headstack.arguments import checked
-from headstack.counted import plural
+from headstack.counted import plural, the_first
 from headstack.errors import InputError
 from headstack.gaps import settle_gap
 from headstack.renamed import formerly
 from headstack.results.common import SplitScore
 from headstack.run import Replay, as_system, with_scheduler
-from headstack.shown import number
+from headstack.shown import error_ms, number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -76,16 +76,19 @@ def validate(
         _check_lock(phase_lock, replay, ladder)
     built = as_system(system, with_scheduler(overrides, scheduler))
     source, gap = settle_gap(built, source, note)
-    result = _core.validate(
-        built,
-        source,
-        replay=replay,
-        seed=seed,
-        requests=requests,
-        ladder=ladder,
-        phase_lock=0.5 if phase_lock is True else phase_lock or None,
-        progress=progress,
-    )
+    try:
+        result = _core.validate(
+            built,
+            source,
+            replay=replay,
+            seed=seed,
+            requests=requests,
+            ladder=ladder,
+            phase_lock=0.5 if phase_lock is True else phase_lock or None,
+            progress=progress,
+        )
+    except InputError as problem:
+        raise _with_lock(problem) if phase_lock else problem from None
     drive = _core.Drive(toml=built.drive_toml()) if len(built.drives) == 1 else None
     validation = Validation(result, gap, drive.rotation_ms if drive else None)
     if drive is not None:
@@ -148,17 +151,36 @@ def _check_lock(phase_lock: bool | float, replay: Replay | None, ladder: bool) -
         )
 
 
+def _with_lock(problem: InputError) -> InputError:
+    """What is wrong, where the hint names a replay that no phase lock goes with."""
+    if "--replay" not in (problem.hint or ""):
+        return problem
+    return InputError(
+        str(problem), "a phase lock needs the start and completion of each request: choose a trace that has them"
+    )
+
+
 UNLOCKED = "It turns at the speed of its file."
 """Of a drive whose period a phase lock did not find."""
 
 
+def lock_counts(phase: Mapping[str, Any]) -> tuple[int, int]:
+    """Of how many drives a phase lock found the period, and of how many it looked for it."""
+    return sum(drive["fit"]["period_found"] for drive in phase["drives"]), len(phase["drives"])
+
+
 def lock_words(phase: Mapping[str, Any]) -> str:
     """How scores are phase-locked: the phase is followed at the speed of the file where a period was not found."""
-    unknown = sum(not drive["fit"]["period_found"] for drive in phase["drives"])
-    if not unknown:
+    found, drives = lock_counts(phase)
+    if found == drives:
         return "phase-locked"
-    whose = "" if unknown == len(phase["drives"]) else f" of {unknown:,} of {len(phase['drives']):,} drives"
+    whose = f" of {drives - found:,} of {drives:,} drives" if found else ""
     return f"phase-locked at the file's speed{whose}: the times do not tell the period"
+
+
+def untold(requests: int) -> str:
+    """That so many requests do not tell the period."""
+    return f"{the_first(requests, 'request')} {'does' if requests == 1 else 'do'} not tell the period"
 
 
 def skipped_words(tracks: list[SkippedTrack]) -> str:
@@ -173,17 +195,22 @@ def skipped_words(tracks: list[SkippedTrack]) -> str:
 
 def answer(summary: Mapping[str, Any]) -> str:
     """How far the simulated times are off, on how many requests, in a sentence."""
-    text = f"The simulated times of {number(summary['requests'])} measured requests are off by {_off(summary)}"
+    text = f"The simulated times of {plural(summary['requests'], 'measured request')} are off by {_off(summary)}"
     if "without_phase_lock" in summary:
         unlocked = _off(summary["without_phase_lock"])
-        text += f" where the spindle's phase is followed, and by {unlocked} where it is not"
+        found, drives = lock_counts(summary["phase"])
+        if not found:
+            text = f"The phase lock does not find the period in these times. {text} with it, and by {unlocked} without"
+        else:
+            whose = "the spindle's phase" if found == drives else f"the phase of {found:,} of {drives:,} spindles"
+            text += f" where {whose} is followed, and by {unlocked} where it is not"
     return f"{text}; their distribution is off by {number(summary['demerit_percent'], 2, '%')} (demerit)."
 
 
 def _off(scores: Mapping[str, Any]) -> str:
     """The error per request."""
     errors = scores["per_request"]
-    return f"{number(errors['mae_ms'], 2, 'ms')} on average ({number(errors['mae_percent'], 2, '%')})"
+    return f"{error_ms(errors['mae_ms'], 'ms')} on average ({number(errors['mae_percent'], 2, '%')})"
 
 
 class Validation:

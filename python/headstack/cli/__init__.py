@@ -193,6 +193,7 @@ def _call(arguments: list[str]) -> int | None:
     from headstack import unusual
     from headstack.cli import named
     from headstack.errors import InputError
+    from headstack.files import check_page
     from headstack.report import origin
 
     # A dash alone would be an option without a name.
@@ -202,6 +203,9 @@ def _call(arguments: list[str]) -> int | None:
     )
     outputs, inputs = named.files(verb, bound)
     _refuse_folders(words, outputs)
+    for option, path in outputs:
+        if option == "--report":
+            check_page(path)
     if "-" in arguments and any(str(path) == "/dev/stdin" for _, path in outputs):
         raise InputError("`-` is standard input, which is read", "/dev/stdout writes to standard output")
     told = origin.command.set(origin.Origin(tuple(arguments), tuple(path for _, path in inputs)))

@@ -8,14 +8,10 @@ from cyclopts import Parameter
 
 from headstack.cli import offered, output, progress
 from headstack.cli.options import RUN, Json, Overrides, Scheduler, model_overrides
-from headstack.shown import Part, Shown, shown, signed
+from headstack.shown import Part, Shown, signed
 
 if TYPE_CHECKING:
     from headstack.device_costs import Coefficients, Form
-
-
-_UNITS = {"iops": "IOPS", "bytes_per_s": "bytes/s", "ms": "ms", "mb_per_s": "MB/s"}
-_OF = {"iops": "requests", "bytes_per_s": "bytes", "ms": "positioning", "mb_per_s": "bytes"}
 
 
 def coefficients(
@@ -41,12 +37,14 @@ def coefficients(
 
 
 def _show(found: Coefficients) -> None:
+    from headstack.device_costs import constant
+
     output.facts(
-        f"{found.system}, random writes with the write cache off ({found.when_off})",
+        f"{found.system}, {found.random_writes}",
         [
             ("io.cost.model", f"MAJ:MIN {found.iocost_line}"),
             *(
-                _constant(form, name, value)
+                constant(form, name, value)
                 for form in (found.mclock, found.head_time)
                 for name, value in form.constants.items()
             ),
@@ -60,15 +58,6 @@ def _show(found: Coefficients) -> None:
     )
     for form in found.forms:
         output.sentence(form.sentence())
-
-
-def _constant(form: Form, name: str, value: float) -> tuple[str, Shown]:
-    """A constant with its form and what it is of: `read_iops` of mClock is `mClock, reads: requests`."""
-    op, _, key = name.partition("_")
-    unit = _UNITS[key]
-    # A hundredth of a byte is no figure.
-    text = output.number(round(value) if abs(value) >= 1000 else value)
-    return f"{form.name}, {op}s: {_OF[key]}", shown(f"{text} {unit}", value, unit)
 
 
 def _by_depth(form: Form) -> list[Shown]:

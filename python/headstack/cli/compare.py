@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 from headstack.cli import DONE, IN_PART, output
 from headstack.cli.options import OUTPUT, RUN, Json, ReadOptions
-from headstack.cli.sweep import say_failures, say_untested, stop_facts
+from headstack.cli.sweep import behind_facts, say_failures, say_untested, stop_facts, text_columns
 from headstack.errors import InputError
 from headstack.shown import several
 
@@ -106,7 +106,7 @@ def _sweep_facts(found: SweepComparison) -> list[tuple[str, str]]:
     ]
     text, of = "{} of {of} points: {which}", len(sweep.definition.points)
     facts = [(what, several(text, len(numbers), of, named(sweep, numbers))) for what, numbers in missing if numbers]
-    return facts + stop_facts(sweep)
+    return facts + behind_facts(sweep) + stop_facts(sweep)
 
 
 def _say_sweep(found: Comparison | SweepComparison) -> None:
@@ -124,7 +124,7 @@ def _show_points(found: SweepComparison) -> None:
         definition.summary or definition.path.name,
         found.columns,
         found.rows(),
-        text_columns=range(1, 1 + len(definition.axes)),
+        text_columns=text_columns(found.columns, len(definition.axes)),
         caption="changes against the first point under the same load, seed by seed; * the 95 % interval leaves out zero",
     )
 

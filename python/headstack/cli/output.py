@@ -133,8 +133,12 @@ FLAGS = ("--help", "--version", "--json", "--csv", "--plain")
 """Options of every verb, which the parser does not think of when one is misspelt."""
 
 
+MEANT = ("--out", "--report", "--json", "--set", "--requests", "--trace", "--workload", "--data")
+"""What letters such as `-o` mean to people: the first of these that a verb has."""
+
+
 def _in_our_words(problem: CycloptsError, arguments: list[str]) -> str:
-    message = _with_flags(" ".join(str(problem).split()).partition(" Available commands:")[0])
+    message = _with_flags(" ".join(str(problem).split()).partition(" Available commands:")[0], problem)
     if extra := re.fullmatch(r"Unused Tokens: \[(.*)\]\.?", message):
         words = re.findall(r"'([^']*)'", extra[1]) or [extra[1]]
         verb = " ".join(problem.command_chain or ()) or "headstack"
@@ -161,8 +165,8 @@ def _in_our_words(problem: CycloptsError, arguments: list[str]) -> str:
     return f"{verb} needs {option.removeprefix('--').upper() if is_positional else option}"
 
 
-def _with_flags(message: str) -> str:
-    """Tell a misspelt option which of all options is meant, with those that every verb has."""
+def _with_flags(message: str, problem: CycloptsError) -> str:
+    """Tell a misspelt option which of all options is meant, with those that every verb has; a letter, which begins with it."""
     from difflib import get_close_matches
 
     told = re.fullmatch(
@@ -170,6 +174,12 @@ def _with_flags(message: str) -> str:
     )
     if told is None:
         return message
+    if re.fullmatch(r"-[a-zA-Z]", told[2]):
+        options = {name for each in getattr(problem, "argument_collection", ()) for name in each.names} | {*FLAGS}
+        near = [
+            name for name in (*MEANT, *sorted(options)) if name in options and name.startswith("-" + told[2].lower())
+        ]
+        return f"Unknown option `{told[2]}`" + (f". Did you mean `{near[0]}`?" if near else "")
     known = [*FLAGS, *filter(None, [told[3]])]
     near = get_close_matches(told[2], known, n=1)
     word = near[0] if near else told[3]

@@ -127,6 +127,23 @@ def _executor(dask: str | None, slurm: str | None, out: Path) -> Iterator[Execut
         executor.shutdown(cancel_futures=True)
 
 
+def text_columns(heads: list[str], axes: int) -> list[int]:
+    """Which columns of a table of points hold words: those of the axes, and whether a point keeps up."""
+    marked = [heads.index("keeps up", 1 + axes)] if "keeps up" in heads[1 + axes :] else []
+    return [*range(1, 1 + axes), *marked]
+
+
+def behind_facts(done: Sweep) -> list[tuple[str, str]]:
+    """Which points do not keep up with their load, and what that makes of their numbers."""
+    from headstack.comparison.sweep_limits import named
+
+    slow = [number for number, why in done.behind.items() if why == "overloaded"]
+    if not slow:
+        return []
+    text = "{} of {of} points: {which}; their response times grow with the length of the run and say little else"
+    return [("do not keep up", several(text, len(slow), len(done.definition.points), named(done, slow)))]
+
+
 def stop_facts(done: Sweep) -> list[tuple[str, str]]:
     """What `[stop]` came to, and what it does to the intervals."""
     facts: list[tuple[str, str]] = []
@@ -144,21 +161,15 @@ def stop_facts(done: Sweep) -> list[tuple[str, str]]:
 
 
 def _show(done: Sweep) -> None:
-    from headstack.sweeping.cells import column, columns
+    from headstack.sweeping import table
 
-    axes = [axis.name for axis in done.definition.axes]
-    names = done.definition.metrics
-    served = [result for result in done.results if result.failure is None]
-    metrics = [column([result.estimate(name) for result in served]) for name in names]
-    rows = [
-        (str(result.point.number), *map(str, result.values.values()), str(len(result.runs)), *told)
-        for result, *told in zip(served, *metrics, strict=True)
-    ]
+    axes = len(done.definition.axes)
+    heads = table.columns(done, done.served)
     output.table(
         done.definition.summary or done.definition.path.name,
-        ["point", *axes, "runs", *columns(names)],
-        rows,
-        text_columns=range(1, 1 + len(axes)),
+        heads,
+        table.rows(done, done.served),
+        text_columns=text_columns(heads, axes),
     )
     facts: list[tuple[str, str]] = [
         ("points", several("{} of {of} complete", len(done.complete), len(done.definition.points)))
@@ -172,7 +183,7 @@ def _show(done: Sweep) -> None:
                 "whether differences are chance is not known: one run a point (`[repeats] count = 5` gives intervals)",
             )
         )
-    facts += stop_facts(done)
+    facts += behind_facts(done) + stop_facts(done)
     if empty := sum(not any(run.summary["requests"] for run in result.runs) for result in done.complete):
         output.warning(
             f"{empty:,} of {len(done.complete):,} points: no request was complete in time, there is nothing to tell"

@@ -20,7 +20,7 @@ from headstack.cli.options import (
     TraceOptions,
     check_counts,
 )
-from headstack.shown import Shown, joined, made_by, number, percent, several, signed
+from headstack.shown import Shown, error_ms, joined, made_by, number, percent, several, shown, signed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -141,7 +141,7 @@ def _show_residuals(validation: Validation, residuals: list[ResidualClass]) -> N
                 number(group["requests"]),
                 number(group["measured_mean_ms"]),
                 signed(group["bias_ms"], 2),
-                number(group["mae_ms"]),
+                error_ms(group["mae_ms"]),
                 percent(group["error_share"], 1),
             )
             for group in residuals[:5]
@@ -176,7 +176,7 @@ def _show(summary: Mapping[str, Any]) -> None:
                 number(scores["model_mean_ms"]),
                 number(scores["demerit_ms"]),
                 number(scores["demerit_percent"], 2, "%"),
-                number(scores["per_request"]["mae_ms"]),
+                error_ms(scores["per_request"]["mae_ms"]),
                 number(scores["per_request"]["correlation"], 3),
             )
             for kind, scores in parts
@@ -232,9 +232,11 @@ def _parts(scores: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
 
 
 def _fit(drive: Mapping[str, Any], requests: int) -> Shown:
+    from headstack.validation import untold
+
     fit, tracking = drive["fit"], drive["tracking"]
     if not fit["period_found"]:
-        return several("nothing: the first {} requests do not tell the period", requests)
+        return shown(f"nothing: {untold(requests)}", requests)
     coherence = fit["coherence"]
     fitted = several(
         "{} rpm from the first {requests} requests, coherence of pairs {coherence of pairs} (the file's layout: {with the file's layout})",

@@ -12,9 +12,8 @@ from headstack import _core
 from headstack.comparison import sweep_limits
 from headstack.comparison.result import SCHEMA_VERSION, Difference, Metric
 from headstack.errors import InputError
-from headstack.overload import overload
 from headstack.shown import Part, Shown, signed
-from headstack.sweeping import cells, metrics, pareto
+from headstack.sweeping import cells, metrics, pareto, table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -142,8 +141,7 @@ class SweepComparison:
     @cached_property
     def left_behind(self) -> set[int]:
         """The numbers of the points that do not keep up with their load: what they cost buys nothing."""
-        slow = {point.point.number for point in self.points if any(overload(run.summary) for run in point.runs)}
-        return slow | set(self.without_data) | set(self.without_requests)
+        return {point.point.number for point in self.points} & self.sweep.behind.keys()
 
     @cached_property
     def without_data(self) -> list[int]:
@@ -266,10 +264,9 @@ class SweepComparison:
     def columns(self) -> list[str]:
         """The heads of the table of all points."""
         heads = cells.columns(self.sweep.definition.metrics)
-        axes = [axis.name for axis in self.sweep.definition.axes]
         named = zip(self.sweep.definition.metrics[:CHANGES], heads[:CHANGES], strict=True)
         changes = [self._head_of_change(metric, head) for metric, head in named]
-        return ["point", *axes, "runs", *heads, *changes]
+        return [*table.columns(self.sweep, self.points), *changes]
 
     def _head_of_change(self, metric: str, head: str) -> str:
         """Changes in percent bear their sign themselves; others are in the unit of the value."""
@@ -280,12 +277,8 @@ class SweepComparison:
     def rows(self) -> list[list[str]]:
         """A row for each point: its axes, its metrics with their intervals, and what changed against the first."""
         names = self.sweep.definition.metrics
-        columns = [cells.column([point.estimate(name) for point in self.points]) for name in names]
-        columns += [_changes([self._change_of(point, name) for point in self.points]) for name in names[:CHANGES]]
-        return [
-            [str(point.point.number), *map(str, point.values.values()), str(len(point.runs)), *told]
-            for point, *told in zip(self.points, *columns, strict=True)
-        ]
+        changes = [_changes([self._change_of(point, name) for point in self.points]) for name in names[:CHANGES]]
+        return table.rows(self.sweep, self.points, changes)
 
     def _change_of(self, point: PointResult, metric: str) -> Metric | None:
         found = self.differences.get(point.point.number)
@@ -331,6 +324,7 @@ class SweepComparison:
             "untested": self.untested,
             "failures": self.sweep.failure_rows,
             "incomplete": self.sweep.incomplete,
+            "behind": self.sweep.summary["behind"],
             "wide": [point.point.number for point in self.sweep.wide],
             "ci95_note": self.sweep.ci95_note,
         }  # fmt: skip
@@ -340,6 +334,11 @@ class SweepComparison:
         from headstack.report.sweep import sweep_page
 
         sweep_page(self).write(Path(path))
+
+    def _repr_html_(self) -> str:
+        from headstack.notebook import sweep_comparison
+
+        return sweep_comparison(self)
 
     def __repr__(self) -> str:
         return f"SweepComparison({str(self.sweep.folder)!r}, {len(self.points):,} points)"

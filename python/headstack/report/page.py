@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from headstack.files import write_whole
+from headstack.files import check_page, write_whole
 from headstack.report import origin, style
 from headstack.report.bundle import bundle
 from headstack.shown import kept_together, with_minus
@@ -81,6 +81,7 @@ class Page:
 
     def write(self, path: Path) -> None:
         """Write the page beside its name, then rename it: nobody ever sees half of it."""
+        check_page(path)
         write_whole(path, _SILENT.sub("\ufffd", self.html()))
 
 

@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Any, cast
 
 import polars as pl
 
+from headstack.counted import the_first
 from headstack.report import charts, residual_charts
 from headstack.report.page import Section
 from headstack.report.residual_charts import Against
 from headstack.report.tables import PHASES
 from headstack.residuals import GUESSES, NEAR_CYLINDERS, OPS, REVOLUTION_TOLERANCE, class_words, is_exact, where, worst
 from headstack.shown import number, signed
-from headstack.validation import UNLOCKED, skipped_words
+from headstack.validation import UNLOCKED, skipped_words, untold
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -228,11 +229,11 @@ def fit_section(drive: Mapping[str, Any], requests: int) -> Section:
     fit, tracking = drive["fit"], drive["tracking"]
     title = f"What the phase lock fitted to {drive['drive']}"
     if not fit["period_found"]:
-        return Section(title, f"Nothing: the first {number(requests)} requests do not tell the period. {UNLOCKED}")
+        return Section(title, f"Nothing: {untold(requests)}. {UNLOCKED}")
     coherence = fit["coherence"]
     text = (
-        f"{fit['rotation_rpm']:.2f} rpm ({fit['rotation_ms']:.4f} ms a revolution) from {number(fit['observations'])} of the "
-        f"first {number(requests)} requests. Coherence is 1 where all pairs of requests agree about the angle between "
+        f"{fit['rotation_rpm']:.2f} rpm ({fit['rotation_ms']:.4f} ms a revolution) from {number(fit['observations'])} of "
+        f"{the_first(requests, 'request')}. Coherence is 1 where all pairs of requests agree about the angle between "
         f"them, and 0 by chance: {coherence['file']:.2f} with the drive file, {coherence['period_only']:.2f} with only the "
         f"speed fitted, {coherence['fitted']:.2f} with all of it; in test pairs, which chose nothing, "
         f"{coherence['held_out_before']:.2f} before and {coherence['held_out_after']:.2f} after."

@@ -25,6 +25,9 @@ SHOWN = 8
 """So many points have their distribution and their phases drawn."""
 MANY = 200
 """More dots than these are drawn small."""
+LEFT = "does not keep up"
+CROSS = vega.Marks(shape="cross", angle=45, filled=True)
+"""How a point is drawn that does not keep up: its numbers are of no use beside the others'."""
 LONGEST_BELOW = 12
 """Letters of a name that fits below an axis; longer ones stand beside it."""
 COLOURS = (
@@ -171,14 +174,18 @@ def front_section(
     comparison: SweepComparison, front: Front, *, half: bool, noun: str = "point", needed: float | None = None
 ) -> Section:
     """The points by p99 and a cost; a line lies at the p99 that is `needed`."""
-    best = {point.point.number for point in front.points}
+    best, behind = {point.point.number for point in front.points}, comparison.left_behind
     rows = [
         {
             "cost": cost.mean,
             "p99": p99.mean,
             "low": p99.mean - (p99.ci95 or 0.0),
             "high": p99.mean + (p99.ci95 or 0.0),
-            "place": "on the front" if point.point.number in best else "others",
+            "place": "on the front"
+            if point.point.number in best
+            else LEFT
+            if point.point.number in behind
+            else "others",
             "point": point.label,
             "load": load,
         }
@@ -200,9 +207,14 @@ def front_section(
             vega.Tooltip("cost:Q", title=front.word, format=".4~g"),
         ],
     )
+    colours = {"on the front": style.VERMILLION, "others": style.PALE, LEFT: style.GREY}
+    used = [place for place in colours if place in frame["place"]]
     colour = vega.Color(
-        "place:N", scale=vega.Scale(domain=["on the front", "others"], range=[style.VERMILLION, style.PALE]),
-    )  # fmt: skip
+        "place:N",
+        scale=vega.Scale(domain=used, range=[colours[place] for place in used]),
+        # What a cross is, the text says: a key would show a dot.
+        legend=vega.Legend(values=[place for place in used if place != LEFT]),
+    )
     y = vega.Y("p99:Q", title="p99 of the response (ms)", scale=scale)
     line = base.filter(vega.is_equal("place", "on the front")).mark("line", interpolate="step-after", color=style.VERMILLION, strokeWidth=1
     ).encode(y=y, detail="load:N")  # fmt: skip
@@ -211,10 +223,14 @@ def front_section(
     many = len(rows) > MANY
     dots = [
         base.filter(vega.is_equal("place", place))
-        .mark("circle", size=16 if many else 50, opacity=0.9 if place == "on the front" or not many else 0.5)
+        .mark(
+            "point" if place == LEFT else "circle",
+            size=16 if many else 50,
+            opacity=0.9 if place == "on the front" or not many else 0.5,
+            **(CROSS if place == LEFT else {}),
+        )
         .encode(y=y, color=colour)
-        for place in ("others", "on the front")
-        if place in frame["place"]
+        for place in reversed(used)
     ]
     limit = [] if needed is None else [_limit(needed, y)]
     return Section(
@@ -235,9 +251,15 @@ def _front_words(comparison: SweepComparison, front: Front, drawn: int, noun: st
     text += " A line joins those under one load." if several else ""
     if any((p99 := point.estimate(P99)) is not None and p99.ci95 for point in comparison.points):
         text += " Bars: 95 % intervals."
+    text += _crosses(comparison, noun, ", and on no front")
     if needed is not None:
         text += f" Dashed: the p99 that is needed, {cells.figure(needed)} ms."
     return text
+
+
+def _crosses(comparison: SweepComparison, noun: str, more: str) -> str:
+    """What crosses in a chart are, where there are some."""
+    return f" A grey cross: a {noun} that does not keep up{more}." if comparison.left_behind else ""
 
 
 def _limit(needed: float, y: vega.Options) -> Chart:
@@ -273,8 +295,8 @@ def _effect_words(comparison: SweepComparison, axis: Axis, noun: str) -> str:
     spread = f": they differ in {' and '.join(rest)}" if rest else ""
     loads = any(other.is_load for other in comparison.sweep.definition.axes if other is not axis)
     median = "a line joins the medians" if axis.is_numeric else "a stroke is the median"
-    kept = f", {noun}s that do not keep up left out" if comparison.left_behind else ""
-    return f"A dot for each {noun}{spread}; {median}{' under each load' if loads else ''}{kept}."
+    text = f"A dot for each {noun}{spread}; {median}{' under each load' if loads else ''}."
+    return text + _crosses(comparison, noun, ", and is in no median")
 
 
 def _effect(comparison: SweepComparison, axis: Axis, metric: str, head: str) -> Chart | None:
@@ -300,15 +322,22 @@ def _effect(comparison: SweepComparison, axis: Axis, metric: str, head: str) -> 
         else vega.X("x:N", title=axis.name, sort=[str(label) for label in labels])
     )
     y = vega.Y("value:Q", title=head, scale=_scale(frame["value"]))
-    thin = frame.gather_every(charts.stride(len(frame)))
-    size = 12 if len(thin) > MANY else 40
-    dots = Chart(thin).mark("circle", size=size, opacity=0.5 if len(thin) > MANY else 0.9, color=style.BLUE).encode(
-        x=x, y=y, tooltip=["point:N", vega.Tooltip("value:Q", title=head, format=".4~g")]
-    )  # fmt: skip
+    many = len(frame) > MANY
+    dots = [each.encode(x=x, y=y) for each in _dots(frame, head, size=12 if many else 40, opacity=0.5 if many else 0.9)]
     medians = _medians(frame)
     shape = medians.mark("line", color=style.VERMILLION) if is_real else _strokes(medians, "horizontal")
     line = shape.encode(x=x, y=y, detail="load:N", tooltip=["load:N"])
-    return vega.layer(dots, line, width="container", height=charts.HEIGHT)
+    return vega.layer(*dots, line, width="container", height=charts.HEIGHT)
+
+
+def _dots(frame: pl.DataFrame, head: str, *, size: int, opacity: float) -> list[Chart]:
+    """A dot for each point, and a cross for each that does not keep up; places are for the caller."""
+    base = Chart(frame.gather_every(charts.stride(len(frame)))).encode(
+        tooltip=["point:N", vega.Tooltip("value:Q", title=head, format=".4~g")]
+    )
+    dots = base.filter("datum.keeps_up").mark("circle", size=size, opacity=opacity, color=style.BLUE)
+    crosses = base.filter("!datum.keeps_up").mark("point", size=size, opacity=opacity, color=style.GREY, **CROSS)
+    return [crosses, dots] if not frame["keeps_up"].all() else [dots]
 
 
 def _medians(frame: pl.DataFrame) -> Chart:
@@ -325,12 +354,9 @@ def _effect_beside(frame: pl.DataFrame, labels: list[str], head: str) -> Chart:
     """The same with names beside the chart, where there is room for long ones."""
     x = vega.X("value:Q", title=head, scale=_scale(frame["value"]))
     y = vega.Y("x:N", title=None, sort=labels, axis=vega.Axis(labelLimit=320))
-    thin = frame.gather_every(charts.stride(len(frame)))
-    dots = Chart(thin).mark("circle", size=40, opacity=0.9, color=style.BLUE).encode(
-        x=x, y=y, tooltip=["point:N", vega.Tooltip("value:Q", title=head, format=".4~g")]
-    )  # fmt: skip
+    dots = [each.encode(x=x, y=y) for each in _dots(frame, head, size=40, opacity=0.9)]
     line = _strokes(_medians(frame), "vertical").encode(x=x, y=y, detail="load:N", tooltip=["load:N"])
-    return vega.layer(dots, line, width="container", height=max(26 * len(labels) + 10, 120))
+    return vega.layer(*dots, line, width="container", height=max(26 * len(labels) + 10, 120))
 
 
 def distributions(
@@ -345,9 +371,19 @@ def distributions(
     mean = ", the mean over the seeds" if any(len(point.runs) > 1 for point in shown) else ""
     return Section(
         "How long requests take",
-        f"For every time, the share of requests that take no longer{mean}, of {_which(comparison, shown, noun)}.",
+        f"For every time, the share of requests that take no longer{mean}, of {_which(comparison, shown, noun)}."
+        + _overloaded(comparison, shown, names),
         charts.cdf_lines(pl.concat(frames), colours, "response time (ms)", wide=names[0] if len(shown) > 1 else None),
     )
+
+
+def _overloaded(comparison: SweepComparison, shown: list[PointResult], names: list[str]) -> str:
+    """Whose times are drawn though they do not keep up."""
+    slow = [name for point, name in zip(shown, names, strict=True) if point.point.number in comparison.left_behind]
+    if not slow:
+        return ""
+    whose = "None of them keeps up" if len(slow) == len(shown) else f"Not keeping up: {'; '.join(slow)}"
+    return f" {whose}: such times grow with the length of the run and say little else."
 
 
 def _which(comparison: SweepComparison, shown: list[PointResult], noun: str) -> str:
@@ -382,16 +418,21 @@ def phases(comparison: SweepComparison, shown: list[PointResult], names: list[st
     }
     but = f", but for {noun}s that do not keep up" if len(kept) < len(told) else ""
     which = _which(comparison, shown, noun)
+    drawn = [point for point, _ in kept]
     return Section(
         "Where the time goes",
-        f"Mean phases along the critical path, of {which}{but}; they add up to the mean response.",
+        f"Mean phases along the critical path, of {which}{but}; they add up to the mean response."
+        + _overloaded(comparison, drawn, [name for _, name in kept]),
         charts.phases(means),
     )
 
 
 def _points(comparison: SweepComparison) -> Section:
     columns = comparison.columns
-    text = (
+    marked = (
+        "Points that do not keep up with their load are on no front and win nothing. " if comparison.left_behind else ""
+    )
+    text = marked + (
         "Means over the runs ± half the 95 % interval. Changes are against the first point under the same load, seed by seed: the "
         "same seed makes the same requests; * where the 95 % interval of the change leaves out zero. With 20 points "
         "without a difference, one * is to be expected."

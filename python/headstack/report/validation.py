@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from headstack.counted import plural, the_first
 from headstack.report import charts, style
 from headstack.report.page import Number, Page, Section
 from headstack.report.residuals import residual_sections
 from headstack.report.tables import assumed_notice, citation
-from headstack.shown import number, signed
-from headstack.validation import lock_words
+from headstack.shown import error_ms, number, signed
+from headstack.validation import lock_counts, lock_words
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,7 +29,7 @@ def validation_page(validation: Validation) -> Page:
     errors, unlocked = summary["per_request"], summary.get("without_phase_lock")
     return Page(
         title=f"{summary['system']} against {summary['workload']}",
-        subtitle=f"{summary['requests']:,} measured requests, {summary['replay']} replay; {_fitted(validation)}",
+        subtitle=f"{plural(summary['requests'], 'measured request')}, {summary['replay']} replay; {_fitted(validation)}",
         answer=validation.answer(),
         notices=[notice for notice in [assumed_notice(summary["provenance"])] if notice],
         numbers=[
@@ -37,12 +38,12 @@ def validation_page(validation: Validation) -> Page:
             Number("model mean", f"{number(summary['model_mean_ms'])} ms", _difference(summary)),
             Number(
                 "error per request",
-                f"{number(errors['mae_ms'])} ms",
+                error_ms(errors["mae_ms"], "ms"),
                 f"{number(errors['mae_percent'])} % of the mean"
                 + (f", {lock_words(validation.summary['phase'])}" if unlocked else ""),
             ),
             *(
-                [Number("not phase-locked", f"{number(unlocked['per_request']['mae_ms'])} ms", "error per request")]
+                [Number("not phase-locked", error_ms(unlocked["per_request"]["mae_ms"], "ms"), "error per request")]
                 if unlocked
                 else []
             ),
@@ -64,7 +65,7 @@ def sections(summary: Mapping[str, Any], times: pl.DataFrame) -> list[Section]:
             number(rung["model_mean_ms"]),
             number(rung["demerit_ms"]),
             f"{number(rung['demerit_percent'])} %",
-            number(rung["per_request"]["mae_ms"]),
+            error_ms(rung["per_request"]["mae_ms"]),
         ]
         for rung in summary["ladder"]
     ]
@@ -107,8 +108,8 @@ def _reads_and_writes(summary: Mapping[str, Any]) -> Section:
                 number(scores["model_mean_ms"]),
                 number(scores["demerit_ms"]),
                 f"{number(scores['demerit_percent'])} %",
-                number(errors["mae_ms"]),
-                number(errors["p90_ms"]),
+                error_ms(errors["mae_ms"]),
+                error_ms(errors["p90_ms"]),
                 number(errors["correlation"], 3),
             ]
         )
@@ -145,8 +146,16 @@ def _fitted(validation: Validation) -> str:
         else:
             parts.append(f"{fitted} measured times" + (f", {own} of them to parts of this very trace" if own else ""))
     if "phase" in summary:
-        parts.append(
-            f"speed, skews and angles are fitted to the first {number(summary['phase']['fitted_to_requests'])} requests, "
-            "which are not scored"
-        )
+        parts.append(_locked(summary["phase"]))
     return "; ".join(parts) or "nothing was fitted"
+
+
+def _locked(phase: Mapping[str, Any]) -> str:
+    """What a phase lock fitted, and to which requests."""
+    count = phase["fitted_to_requests"]
+    unscored = f"which {'is' if count == 1 else 'are'} not scored"
+    found, drives = lock_counts(phase)
+    if not found:
+        return f"the phase lock finds nothing in {the_first(count, 'request')}, {unscored}"
+    whose = "" if found == drives else f" of {found:,} of {drives:,} drives"
+    return f"speed, skews and angles{whose} are fitted to {the_first(count, 'request')}, {unscored}"

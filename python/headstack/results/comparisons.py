@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from headstack.results.base import Any, Figure, NotRequired, TypedDict
 
 
@@ -73,6 +75,8 @@ class ComparisonSummary(TypedDict):
     """Of a sweep: the points that failed, which break every limit."""
     incomplete: NotRequired[list[int]]
     """Of a sweep: the points that lack runs, which break every limit."""
+    behind: NotRequired[list[PointBehind]]
+    """Of a sweep: as in `sweep --json`."""
     wide: NotRequired[list[int]]
     """Of a sweep: as in `sweep --json`."""
     ci95_note: NotRequired[str | None]
@@ -84,6 +88,13 @@ class MeanAndInterval(TypedDict):
 
     mean: Figure
     ci95: Figure
+
+
+class PointBehind(TypedDict):
+    """A point of a grid that does not keep up with its load: what it costs buys nothing."""
+
+    point: int
+    why: Literal["overloaded", "lost data", "served nothing"]
 
 
 class PointResult(TypedDict):
@@ -111,6 +122,8 @@ class SweepSummary(TypedDict):
     """Points whose interval is wider than `[stop]` asks, after as many repeats as it allows, and those without its metric."""
     ci95_note: str | None
     """What is to be known of the intervals where `[stop]` ended repeats by them; null where it did not."""
+    behind: list[PointBehind]
+    """Points that do not keep up with their load, which are on no front and win nothing."""
     runs: int
     axes: list[str]
     metrics: list[str]

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from headstack.errors import InputError
-from headstack.sweeping import cells, definition, metrics, reading, repeats
+from headstack.sweeping import behind, cells, definition, metrics, reading, repeats
 from headstack.sweeping.folder import SWEEP, Folder
 
 if TYPE_CHECKING:
@@ -118,6 +118,17 @@ class Sweep:
         ]  # fmt: skip
 
     @property
+    def served(self) -> list[PointResult]:
+        """The points that did not fail, as far as they were run."""
+        return [result for result in self.results if result.failure is None]
+
+    @cached_property
+    def behind(self) -> dict[int, behind.Why]:
+        """Why points do not keep up with their load, by the number of the point: what they cost buys nothing."""
+        found = {result.point.number: behind.why(result) for result in self.served}
+        return {number: why for number, why in found.items() if why is not None}
+
+    @property
     def complete(self) -> list[PointResult]:
         """The points that have all their runs."""
         stop = self.definition.stop
@@ -200,10 +211,11 @@ class Sweep:
             "resumed": self.resumed,
             "wide": [result.point.number for result in self.wide],
             "ci95_note": self.ci95_note,
+            "behind": [{"point": number, "why": why} for number, why in self.behind.items()],
             "runs": sum(len(result.runs) for result in self.results),
             "axes": [each.name for each in self.definition.axes],
             "metrics": self.definition.metrics,
-            "results": [self._row(result) for result in self.results if result.failure is None],
+            "results": [self._row(result) for result in self.served],
             "failures": self.failure_rows,
         }  # fmt: skip
 
@@ -227,7 +239,9 @@ class Sweep:
         }
 
     def _repr_html_(self) -> str:
-        return self.table._repr_html_()
+        from headstack.notebook import sweep
+
+        return sweep(self)
 
     def __repr__(self) -> str:
         return f"Sweep({str(self.folder)!r}, {len(self.results):,} of {len(self.definition.points):,} points)"
