@@ -233,9 +233,10 @@ def coefficients(
     # Errors are those of other requests than the constants were taken from.
     scored = replace(bench, seed=other_seed(seed))
     random: list[tuple[Op, int, int]] = list(product(OPS, SIZES_KIB, DEPTHS))
-    at: list[tuple[Op, int, int]] = list(product(("write", "read"), (4,), (1, FULL)))
+    at: list[tuple[Op, int, int]] = list(product(OPS[::-1], (4,), (1, FULL)))
     sequential: list[tuple[Op, int, float, int]] = list(product(OPS, (4, 1024), PLACES, (FULL,)))
-    sequential += product(OPS, SIZES_KIB, SCORED_PLACES, DEPTHS)
+    scored_streams: list[tuple[Op, int, float, int]] = list(product(OPS, SIZES_KIB, SCORED_PLACES, DEPTHS))
+    sequential += scored_streams
     told = _Told(progress, len(at) + len(random) + len(sequential))
     with Pool(threads or cores()) as pool:
         # What takes longest first.
