@@ -238,6 +238,7 @@ def test_a_trace_that_no_candidate_can_serve_is_why_there_is_no_answer(load: Pat
         (('["nearline-18tb", "cheetah-9lp"]', "[]"), "must be a list of names"),
         (("drives = 3", "drives = 0"), "not a whole number"),
         (("p99_ms = 60", "p99_ms = -1"), "p99_ms: -1"),
+        (("p99_ms = 60", "p99_ms = inf"), "p99_ms: inf is not a time that can be kept"),
         (('"nearline-18tb" = 300', '"nearline-18tb" = "dear"'), "must be a number"),
         (('["nearline-18tb", "cheetah-9lp"]', '["nearline-19tb"]'), "nearline-18tb"),
         (("drives = 3", "drives = 3\nstripes = 64"), "stripes"),
@@ -255,6 +256,24 @@ def test_what_is_wrong_with_candidates_is_said(load: Path, tmp_path: Path, chang
     assert said in outcome.err
     assert outcome.code in {1, 2}
     assert "Traceback" not in outcome.err
+
+
+@pytest.mark.parametrize("given", ["inf", "1e999", "nan", "0"])
+def test_a_p99_that_is_no_time_is_refused(load: Path, given: str) -> None:
+    """An infinite one ended as an internal error with --json, and as "of at most inf ms" without."""
+    words = ("explore", load / "load.trace", "--candidates", load / "candidates.toml", "--p99-ms", given)
+    for form in ((), ("--json",)):
+        assert "is not a time that can be kept" in refused(*words, *form)
+
+
+def test_lists_of_an_array_are_in_words(load: Path, tmp_path: Path) -> None:
+    """A candidate was called `failures [{'drive': 0, 'at_s': 5.0}]`."""
+    failures = "failures = [{ drive = 0, at_s = 5.0 }, { drive = 1, at_s = 7.5 }]"
+    file = tmp_path / "candidates.toml"
+    file.write_text(f'drives = ["cheetah-9lp"]\n[[arrays]]\nlevel = "mirror"\ndrives = 3\n{failures}\n')
+    found = headstack.explore(load / "load.trace", file, requests=100).summary
+    (candidate,) = found["candidates"]
+    assert candidate["system"] == "3 × cheetah-9lp, mirror, failures (drive 0 at 5 s; drive 1 at 7.5 s)"
 
 
 def test_the_example_explores(load: Path) -> None:

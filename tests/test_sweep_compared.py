@@ -375,6 +375,20 @@ def test_a_point_without_a_rival_wins_nothing(tmp_path: Path) -> None:
     )
 
 
+def test_of_one_load_there_is_no_one_of_them(tmp_path: Path) -> None:
+    """The answer said "at the one load that more than one point has; at 1 of them another is so near …"."""
+    rule = 'constraints = ["gap < 30 or rotation_rpm < 5000"]\n'
+    twice = "[repeats]\ncount = 2\n"
+    near = RPM.replace("[4002, 5400, 7200]", "[4002, 4003]")
+    text = rule + BASE + near + GAP + twice
+    found = headstack.sweep(
+        written(tmp_path, text.replace("rotation_rpm < 5000", "rotation_rpm < 4003")), tmp_path / "out"
+    )
+    answer = found.compare().answer()
+    assert "the one load that more than one point has; there another is so near that it may be chance" in answer
+    assert "of them" not in answer
+
+
 def test_loads_at_which_one_point_alone_keeps_up_are_not_counted(swept: Path) -> None:
     """Where three loads had two points, and one of two did not keep up at one, the best was so at 2 of 2 that had more than one."""
     found = headstack.compare(swept)

@@ -29,13 +29,30 @@ LEAST = 200
 MOST_S = UNTIL_S * 2**16
 """Some 24 days: nothing that is used as a disk is so slow."""
 MANY = 1_000_000
-FILLED, COUNTED = 1.25, 4.0
-"""Of the room of a cache that is written to: what comes before its writes are counted, and how many are. Until it is full they cost hardly anything."""
-# Large ones fill a write cache of 512 MiB before they are counted.
+FILLED = 1.25
+"""Of the room of a cache that is written to: what comes before its writes are counted. Until it is full they cost hardly anything."""
+SCORED, TAKEN = 4.0, 20.0
+"""How often what a full cache holds is counted, where an error is told, and where a constant is taken.
+
+The arm cleans its way over the drive and back, turns at random places, and is slow or fast for what it comes upon: once over
+the drive is 1.5 to 6 times what the cache holds, and rates of so many writes each scatter by a tenth."""
 STREAMED, STREAM_WARMUP = 300, 520
-# Where the media rate is taken, in percent of the addresses: the middle of each fifth.
+FILLING_KIB = 1040 * 1024
+"""What is written in sequence before it is counted: a write cache of 512 MiB is full then, although it is emptied meanwhile."""
+TRICKLES_KIB = 4
+"""Sequential writes of this size come more slowly than the media take them: no cache fills."""
+# Where the media rate is taken, in percent of the addresses: the middle of each fifth; and where errors are told: what two places tell best of all.
 PLACES = (10, 30, 50, 70, 90)
+SCORED_PLACES = (21, 79)
 WRITE_THROUGH = "write-through"
+
+
+def other_seed(seed: int) -> int:
+    """The seed of requests that errors are told of: far from those that anybody counts up (the mixing of SplitMix64)."""
+    mixed = (seed + 0x9E3779B97F4A7C15) % 2**64
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+        mixed = (mixed ^ (mixed >> shift)) * factor % 2**64
+    return mixed ^ (mixed >> 31)
 
 
 @dataclass(frozen=True)
@@ -47,36 +64,42 @@ class Bench:
     policies: list[tuple[str, dict[str, Any], int]]
     """What each drive of the volume does with writes while its cache is off: kind, values, actuators."""
     seed: int
+    cache_as_set: str = "on"
+    """Whether the drives' write caches are on where they are left as they are; of different drives both words."""
 
     @classmethod
     def of(cls, system: _core.System, seed: int) -> Bench:
         """Turns the write caches off as a host does (`write_cache.enabled = false`), whatever the system was made of."""
         config: dict[str, Any] = system.config()
+        drives = [config["drives"][number] for number in config["volumes"][0]["drives"]]
+        as_set = dict.fromkeys(_cache_as_set(drive["spec"]) for drive in drives)
         for drive in config["drives"]:
             spec = drive["spec"]
             spec.setdefault("write_cache", {})["enabled"] = False
             told = {"kind": "assumed", "source": "set to false: random writes are measured so"}
             spec["provenance"]["write_cache.enabled"] = told
         uncached = _core.System._restored(system.name, json.dumps(config))
-        specs = [config["drives"][number]["spec"] for number in config["volumes"][0]["drives"]]
         policies = []
-        for spec in specs:
+        for spec in (drive["spec"] for drive in drives):
             ((kind, values),) = spec["write_cache"].get("when_off", {WRITE_THROUGH: {}}).items()
             policies.append((kind, values, spec.get("actuators", 1)))
-        return cls(system, uncached, policies, seed)
+        return cls(system, uncached, policies, seed, ", ".join(as_set))
 
     @property
     def when_off(self) -> str:
         """The kinds of write policy that hold for random writes."""
         return ", ".join(dict.fromkeys(kind for kind, _, _ in self.policies))
 
-    def random(self, op: Op, size_kib: int, depth: int) -> tuple[float, float]:
-        """Random requests a second, `depth` of them outstanding, and how many arms they keep busy."""
+    def random(self, op: Op, size_kib: int, depth: int, rounds: float = SCORED) -> tuple[float, float]:
+        """Random requests a second, `depth` of them outstanding, and how many arms they keep busy.
+
+        Writes into a full cache are counted `rounds` times what it holds.
+        """
         stream = f"users = {depth}\nsize.fixed_kib = {size_kib}\nalign_kib = {size_kib}\n"
         held = self._held(size_kib) if op == "write" else 0
         if held:
             # Counted once the cache is full: so many that those outstanding at the end make no difference.
-            before, counted = ceil(FILLED * held), ceil(COUNTED * held) + 100 * depth
+            before, counted = ceil(FILLED * held), ceil(rounds * held) + 100 * depth
             whole = self._summary(self.uncached, op, stream, before + counted, {"warmup_requests": before})
             return whole["iops"], busy_arms(whole)
         system = self.system if op == "read" else self.uncached
@@ -113,16 +136,22 @@ class Bench:
                 held += actuators * room_kib
         return ceil(held / size_kib)
 
-    def sequential(self, op: Op, size_kib: int, place: float) -> float:
-        """Requests a second, one behind the other."""
+    def sequential(self, op: Op, size_kib: int, place: float, depth: int = FULL) -> float:
+        """Requests a second, one behind the other, `depth` of them outstanding: one at a time, each that is written through loses a revolution."""
         _, sectors = self.system.volumes[0]
         # Where requests begin on a boundary of their own, so that no write covers a part of a physical sector.
         step = max(size_kib * KIB // self.system.sector_bytes, 1)
         first = int(sectors * place / 100) // step * step
         where = f"range_lba = [{first}, {min(first + max(sectors // 10, step), sectors) - 1}]"
-        stream = f'sequential_fraction = 1.0\nrun_start = "first"\nsize.fixed_kib = {size_kib}\nalign_kib = {size_kib}\n{where}\n'
-        cut = {"warmup_requests": STREAM_WARMUP}
-        return self._summary(self.system, op, stream, STREAMED + STREAM_WARMUP, cut)["iops"]
+        stream = (
+            f'queue_depth = {depth}\nsequential_fraction = 1.0\nrun_start = "first"\n'
+            f"size.fixed_kib = {size_kib}\nalign_kib = {size_kib}\n{where}\n"
+        )
+        fills = op == "write" and size_kib > TRICKLES_KIB
+        before = max(STREAM_WARMUP, ceil(FILLING_KIB / size_kib)) if fills else STREAM_WARMUP
+        counted = self._summary(self.system, op, stream, STREAMED + before, {"warmup_requests": before})["iops"]
+        # Those under way when counting begins are served in the same time, and not counted.
+        return counted * (STREAMED + depth - 1) / STREAMED
 
     def _summary(self, system: _core.System, op: Op, stream: str, requests: int, cut: dict[str, Any]) -> RunSummary:
         # Around a host's buffer cache: what the volume does is asked, not what its host remembers.
@@ -138,3 +167,8 @@ class Bench:
             **cut,
         )
         return run.summary()
+
+
+def _cache_as_set(spec: dict[str, Any]) -> str:
+    enabled = (spec.get("write_cache") or {}).get("enabled", True)
+    return "off" if not enabled or WRITE_THROUGH in spec["write_policy"] else "on"

@@ -8,13 +8,25 @@ further page of 4 KiB. Ceph's *mClock* charges the larger of a request's bytes a
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from itertools import product
 from threading import Lock
 from typing import TYPE_CHECKING, TypeVar, cast
 
 from headstack.arguments import checked
-from headstack.device_cost_bench import DEPTHS, FULL, KIB, OPS, PLACES, SIZES_KIB, Bench, Op
+from headstack.device_cost_bench import (
+    DEPTHS,
+    FULL,
+    KIB,
+    OPS,
+    PLACES,
+    SCORED_PLACES,
+    SIZES_KIB,
+    TAKEN,
+    Bench,
+    Op,
+    other_seed,
+)
 from headstack.device_cost_causes import Case, Parts, Reasons
 from headstack.run import as_system, with_scheduler
 from headstack.shown import Shown, number, shown
@@ -25,7 +37,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from headstack import _core
-    from headstack.results.designs import CoefficientsSummary
+    from headstack.results.designs import CoefficientsSummary, ConstantState
     from headstack.run import Overrides
 
 Asked = TypeVar("Asked")
@@ -39,7 +51,7 @@ CLOSE_PERCENT = 10.0
 
 @dataclass(frozen=True)
 class Error:
-    """A form against the drive: random requests of a size at a queue depth."""
+    """A form against the drive: requests of a size at a queue depth."""
 
     op: Op
     size_kib: int
@@ -66,10 +78,13 @@ class Form:
     name: str
     constants: dict[str, float]
     errors: list[Error]
+    """Those of random requests, which every form has a price for."""
     reasons: Reasons | None = None
     """What its errors come from, as far as that was measured."""
     takes_larger: bool = False
     """Whether it charges the larger of positioning and transfer."""
+    sequential: list[Error] = field(default_factory=list)
+    """The errors of sequential requests, of a form that has a price of their own for them."""
 
     @property
     def worst(self) -> Error:
@@ -77,11 +92,8 @@ class Form:
         return max(self.errors, key=lambda error: abs(_ratio(error)))
 
     def by_depth(self) -> dict[int, Error]:
-        """The largest error at each queue depth."""
-        return {
-            depth: max((e for e in self.errors if e.depth == depth), key=lambda error: abs(_ratio(error)))
-            for depth in DEPTHS
-        }
+        """The largest error of random requests at each queue depth."""
+        return largest_by_depth(self.errors)
 
     def sentence(self) -> str:
         """What the form cannot carry, or that it carries everything."""
@@ -144,11 +156,13 @@ class Coefficients:
     head_time: Form
     when_off: str = "write-through"
     """What the drives do with random writes while their write cache is off: `write-through`, `media-cache`, `flash-cache`."""
+    cache_as_set: str = "on"
+    """Whether the write cache is on for sequential writes, which are measured with it as it is set: `on`, `off`."""
 
     @property
-    def random_writes(self) -> str:
-        """How random writes were measured, in words."""
-        return f"random writes with the write cache off ({self.when_off})"
+    def writes(self) -> str:
+        """How writes were measured, in words."""
+        return f"random writes with the write cache off ({self.when_off}), sequential ones with it {self.cache_as_set}"
 
     @property
     def forms(self) -> list[Form]:
@@ -170,13 +184,21 @@ class Coefficients:
             "iocost_line": self.iocost_line,
             "write_cache": "off for random writes",
             "random_writes": self.when_off,
-            "errors": {
-                name: [{**asdict(error), "error_percent": error.percent} for error in form.errors]
-                for name, form in names.items()
-            },
+            "sequential_writes": f"write cache {self.cache_as_set}",
+            "taken_from": {name: self._taken_from(name) for form in self.forms for name in form.constants},
+            "errors": {name: _as_dicts(form.errors) for name, form in names.items()},
+            "sequential_errors": {name: _as_dicts(form.sequential) for name, form in names.items() if form.sequential},
             "sentences": {name: form.sentence() for name, form in names.items()},
         }
         return cast("CoefficientsSummary", found)
+
+    def _taken_from(self, name: str) -> ConstantState:
+        """Which requests a constant is measured with, and whether the write cache is on meanwhile."""
+        is_sequential = name.endswith(("bps", "seqiops", "bytes_per_s", "mb_per_s"))
+        state = self.cache_as_set if is_sequential or name[0] == "r" else "off"
+        pattern = "sequential" if is_sequential else "random"
+        depth = 1 if name.endswith("_ms") else FULL
+        return {"pattern": pattern, "queue_depth": depth, "write_cache": state}
 
     def _repr_html_(self) -> str:
         from headstack import notebook
@@ -210,8 +232,8 @@ def coefficients(
     """Measure a drive as other systems describe disks: iocost, mClock and disk-head time, each with its errors.
 
     Random requests of 4 KiB to 1 MiB are run at queue depths 1 to 32, writes as the drive serves them with its write cache
-    turned off; sequential requests of 4 KiB and 1 MiB at five places, with the cache as it is. All go around a host's buffer
-    cache.
+    turned off; sequential requests of 4 KiB and 1 MiB at five places, 32 outstanding, with the cache as it is. All go around a
+    host's buffer cache.
 
     Parameters
     ----------
@@ -231,23 +253,25 @@ def coefficients(
     built = as_system(system, with_scheduler(overrides, scheduler))
     bench = Bench.of(built, seed)
     # Errors are those of other requests than the constants were taken from.
-    scored = replace(bench, seed=(seed + 1) % 2**64)
+    scored = replace(bench, seed=other_seed(seed))
     random: list[tuple[Op, int, int]] = list(product(OPS, SIZES_KIB, DEPTHS))
-    at: list[tuple[Op, int, int]] = list(product(OPS, (4,), (1, FULL)))
-    sequential: list[tuple[Op, int, float]] = list(product(OPS, (4, 1024), PLACES))
+    at: list[tuple[Op, int, int]] = list(product(OPS[::-1], (4,), (1, FULL)))
+    sequential: list[tuple[Op, int, float, int]] = list(product(OPS, (4, 1024), PLACES, (FULL,)))
+    scored_streams: list[tuple[Op, int, float, int]] = list(product(OPS, SIZES_KIB, SCORED_PLACES, DEPTHS))
+    sequential += scored_streams
     told = _Told(progress, len(at) + len(random) + len(sequential))
     with Pool(threads or cores()) as pool:
         # What takes longest first.
-        found = dict(zip(random, pool.map(told.each(lambda case: scored.random(*case)), random), strict=True))
-        once = zip(at, pool.map(told.each(lambda case: bench.random(*case)), at), strict=True)
+        once = zip(at, pool.map(told.each(lambda case: bench.random(*case, TAKEN)), at), strict=True)
         taken: Measured = {case: rate for case, (rate, _) in once}
+        found = dict(zip(random, pool.map(told.each(lambda case: scored.random(*case)), random), strict=True))
         rates = dict(
             zip(sequential, pool.map(told.each(lambda case: bench.sequential(*case)), sequential), strict=True)
         )
 
-    def streamed(op: Op, size_kib: int) -> float:
+    def streamed(op: Op, size_kib: int, depth: int = FULL, places: tuple[int, ...] = PLACES) -> float:
         # The time for all places, not the mean of their rates.
-        return len(PLACES) / sum(1 / rates[op, size_kib, place] for place in PLACES)
+        return len(places) / sum(1 / rates[op, size_kib, place, depth] for place in places)
 
     bytes_per_s: dict[Op, float] = {op: streamed(op, 1024) * 1024 * KIB for op in OPS}
     sequential_iops: dict[Op, float] = {op: streamed(op, 4) for op in OPS}
@@ -255,12 +279,12 @@ def coefficients(
     busy: dict[tuple[str, int, int], float] = {case: arms for case, (_, arms) in found.items()}
     reasons = Reasons(Parts.of(built), busy, bytes_per_s, bench.straight_kib)
     forms = (
-        _iocost(taken, iops, bytes_per_s, sequential_iops),
+        _iocost(taken, iops, bytes_per_s, sequential_iops, {case: streamed(*case, SCORED_PLACES) for case in random}),
         _mclock(taken, iops, bytes_per_s),
         _head_time(taken, iops, bytes_per_s),
     )
     iocost, mclock, head_time = (replace(form, reasons=reasons) for form in forms)
-    return Coefficients(built.name, iocost, mclock, head_time, bench.when_off)
+    return Coefficients(built.name, iocost, mclock, head_time, bench.when_off, bench.cache_as_set)
 
 
 class _Told:
@@ -287,7 +311,9 @@ class _Told:
 # ---- the forms ----
 
 
-def _iocost(taken: Measured, iops: Measured, bytes_per_s: dict[Op, float], sequential_iops: dict[Op, float]) -> Form:
+def _iocost(
+    taken: Measured, iops: Measured, bytes_per_s: dict[Op, float], sequential_iops: dict[Op, float], streams: Measured
+) -> Form:
     constants = {}
     for op in OPS:
         letter = op[0]
@@ -297,11 +323,16 @@ def _iocost(taken: Measured, iops: Measured, bytes_per_s: dict[Op, float], seque
             f"{letter}randiops": taken[op, 4, FULL],
         }
 
-    def cost(op: Op, size_kib: int) -> float:
-        further = size_kib * KIB / PAGE - 1
-        return 1 / taken[op, 4, FULL] + further * PAGE / bytes_per_s[op]
+    def pages(op: Op, size_kib: int) -> float:
+        return (size_kib * KIB / PAGE - 1) * PAGE / bytes_per_s[op]
 
-    return Form("iocost", constants, _errors(iops, cost))
+    errors = _errors(iops, lambda op, size: 1 / taken[op, 4, FULL] + pages(op, size))
+    return Form(
+        "iocost",
+        constants,
+        errors,
+        sequential=_errors(streams, lambda op, size: 1 / sequential_iops[op] + pages(op, size)),
+    )
 
 
 def _mclock(taken: Measured, iops: Measured, bytes_per_s: dict[Op, float]) -> Form:
@@ -328,6 +359,17 @@ def _head_time(taken: Measured, iops: Measured, bytes_per_s: dict[Op, float]) ->
 
 def _errors(iops: Measured, cost_s: Callable[[Op, int], float]) -> list[Error]:
     return [Error(op, size, depth, found, 1 / cost_s(op, size)) for (op, size, depth), found in iops.items()]
+
+
+def _as_dicts(errors: list[Error]) -> list[dict[str, object]]:
+    return [{**asdict(error), "error_percent": error.percent} for error in errors]
+
+
+def largest_by_depth(errors: list[Error]) -> dict[int, Error]:
+    """The largest error at each queue depth, either way."""
+    return {
+        depth: max((e for e in errors if e.depth == depth), key=lambda error: abs(_ratio(error))) for depth in DEPTHS
+    }
 
 
 def _ratio(error: Error) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, cast
@@ -74,12 +75,12 @@ def explore(
     table = _read(file)
     needed = table.get("p99_ms") if p99_ms is None else p99_ms
     is_number = isinstance(needed, (int, float)) and not isinstance(needed, bool)
-    if needed is not None and not (is_number and needed > 0):
+    if needed is not None and not (is_number and 0 < needed < inf):
         raise InputError(f"p99_ms: {needed} is not a time that can be kept", "give a positive number of ms")
     text = _sweep_text(table, file, opened, requests, replay)
     grid = definition.of_table(tomllib.loads(text), file, text)
     if out is not None:
-        done = run_definition(grid, Path(out), resume=resume, threads=threads, progress=progress)
+        done = run_definition(grid, out, resume=resume, threads=threads, progress=progress)
         return _weighed(done, needed, threads)
     with TemporaryDirectory(prefix="headstack-") as place:
         done = run_definition(grid, Path(place) / "runs", threads=threads, progress=progress)
@@ -351,8 +352,23 @@ def _in_words(key: str, value: Any) -> str:
     name = key.removesuffix(ending).replace("_", " ")
     if isinstance(value, bool):
         return name if value else f"no {name}"
-    amount = f"{value:,}" if isinstance(value, (int, float)) else str(value)
+    if isinstance(value, dict):
+        return f"{name} ({_table_in_words(value)})"
+    if isinstance(value, list):
+        each = [_table_in_words(one) if isinstance(one, dict) else _amount(one) for one in value]
+        return f"{name} ({'; '.join(each)})"
+    amount = _amount(value)
     return f"{name} {amount}{' ' if ending else ''}{_UNITS.get(ending, '')}"
+
+
+def _table_in_words(table: Mapping[str, Any]) -> str:
+    return " ".join(_in_words(key, value) for key, value in table.items())
+
+
+def _amount(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:,.15g}"
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
 
 
 def _drive(name: str, file: Path) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import stat
 from importlib.util import find_spec
 from pathlib import Path
@@ -15,11 +16,43 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 
+_SCHEME = re.compile(r"^(?P<kind>[A-Za-z][A-Za-z0-9+.-]+):/+")
+"""How a URL begins, also one of which a path object made one slash of two."""
+
+
+def local(path: str | Path) -> Path:
+    """A path with `~` for the home folder, unless there is something of that very name."""
+    here = Path(path)
+    if not str(path).startswith("~") or Path(here.parts[0]).exists():
+        return here
+    try:
+        return here.expanduser()
+    except RuntimeError:
+        raise InputError(f"`{path}`: there is no user `{here.parts[0][1:]}` whose folder is known") from None
+
+
+def to_write(path: str | Path) -> Path:
+    """The path of an output as it was named: `~` and `file://` are what they are to inputs; nothing is written to other URLs."""
+    if Path(str(path).partition("/")[0] or "/").exists():
+        # A folder that is there, whatever it is called.
+        return Path(path)
+    kinds = [found["kind"].lower() for link in str(path).split("::") if (found := _SCHEME.match(link))]
+    if not kinds:
+        return local(path)
+    if kinds in (["file"], ["local"]):
+        return local(_SCHEME.sub("/", str(path)))
+    url = _SCHEME.sub(r"\g<kind>://", str(path))
+    raise InputError(
+        f"cannot write to `{url}`: traces are read from URLs, and nothing is written to one",
+        "name a local path, and copy what is written there",
+    )
+
+
 def write_whole(path: Path, text: str) -> None:
     """Write a text file that is either complete or not there."""
     from headstack._core import write_whole as write
 
-    write(path, text)
+    write(to_write(path), text)
 
 
 def write_together(texts: Mapping[Path, str]) -> None:
@@ -68,7 +101,7 @@ def parquet(path: str | Path | None, *, converts: bool = True) -> Path | None:
     What is in it `converts` to other forms if it is a table of requests.
     """
     if path is None or Path(path).suffix.lower() not in OTHER_SUFFIXES:
-        return None if path is None else Path(path)
+        return None if path is None else to_write(path)
     hint = f"name it `{Path(path).with_suffix('.parquet').name}`"
     others = "; `headstack trace convert` makes CSV and others of it" if converts else ""
     raise InputError(f"`{path}` would be a Parquet file by the name of another", hint + others)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 from headstack import _core, unusual
 from headstack.arguments import checked
 from headstack.errors import InputError
-from headstack.files import check_writable, write_whole
+from headstack.files import check_writable, to_write, write_whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -124,8 +124,9 @@ class Measurement:
 
     def save(self, path: str | Path) -> None:
         """Write the record as a Parquet file, for `read`."""
-        check_writable(Path(path))
-        self._record.save(Path(path))
+        path = to_write(path)
+        check_writable(path)
+        self._record.save(path)
 
     def plot_skippy(self, probe: str | None = None) -> Drawn:
         """Skippy's sawtooth with its lines; of the first Skippy in the record, or of `probe`."""
@@ -305,7 +306,7 @@ def run(
     Raises `InputError` for devices, probes and records that cannot be used. What ends a measurement under way (Ctrl-C
     included) does not raise: see `Measurement.stopped`.
     """
-    path = None if record is None else Path(record)
+    path = None if record is None else to_write(record)
     if path is None and resume:
         raise InputError("there is no record to go on with", "name it: `--record F.parquet`")
     if path is not None:

@@ -139,7 +139,7 @@ def coefficients(found: Coefficients) -> str:
     ]
     rows = [("io.cost.model", found.iocost_line), *((name, str(value)) for name, value in constants)]
     said = "".join(sentence(with_minus(form.sentence())) for form in found.forms)
-    return table(f"{found.system}, {found.random_writes}", rows) + said
+    return table(f"{found.system}, {found.writes}", rows) + said
 
 
 def power_budget(found: PowerBudget) -> str:

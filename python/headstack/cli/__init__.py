@@ -13,6 +13,7 @@ import sys
 from contextlib import suppress
 from functools import cache
 from math import isinf
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from headstack.cli import output, verbs
@@ -54,6 +55,10 @@ def _one(kind: Any, word: str) -> object:
 
     if kind is int:
         return int(word, 16 if word.lower().lstrip("+-").startswith("0x") else 10)
+    if kind is Path and word.startswith("~"):
+        from headstack.files import local
+
+        return local(word)
     try:
         return convert(kind, [word])
     except CoercionError as problem:
@@ -203,6 +208,8 @@ def _call(arguments: list[str]) -> int | None:
     )
     outputs, inputs = named.files(verb, bound)
     _refuse_folders(words, outputs)
+    if named.mean_outputs(verb, bound):
+        outputs, inputs = named.files(verb, bound)
     for option, path in outputs:
         if option == "--report":
             check_page(path)

@@ -11,7 +11,9 @@ from headstack.cli.options import RUN, Json, Overrides, Scheduler, model_overrid
 from headstack.shown import Part, Shown, signed
 
 if TYPE_CHECKING:
-    from headstack.device_costs import Coefficients, Form
+    from collections.abc import Mapping
+
+    from headstack.device_costs import Coefficients, Error, Form
 
 
 def coefficients(
@@ -24,7 +26,7 @@ def coefficients(
 ) -> int:
     """Compute what iocost, mClock and disk-head time assume of a drive, and how far each is from it.
 
-    Random requests of 4 KiB to 1 MiB at queue depths 1 to 32, writes with the write cache off; sequential ones at five places.
+    Random requests of 4 KiB to 1 MiB at queue depths 1 to 32, writes with the write cache off; sequential ones at five places, 32 outstanding, with the cache as it is.
     """
     from headstack import coefficients as computed
 
@@ -37,10 +39,10 @@ def coefficients(
 
 
 def _show(found: Coefficients) -> None:
-    from headstack.device_costs import constant
+    from headstack.device_costs import constant, largest_by_depth
 
     output.facts(
-        f"{found.system}, {found.random_writes}",
+        f"{found.system}, {found.writes}",
         [
             ("io.cost.model", f"MAJ:MIN {found.iocost_line}"),
             *(
@@ -50,17 +52,18 @@ def _show(found: Coefficients) -> None:
             ),
         ],
     )
-    depths = list(found.iocost.by_depth())
+    rows = [(form.name, form.by_depth()) for form in found.forms]
+    rows += [(f"{form.name}, sequential", largest_by_depth(form.sequential)) for form in found.forms if form.sequential]
     output.table(
         "Largest error over all sizes, promised against done (%)",
-        ["form", *(f"QD {depth}" for depth in depths)],
-        [(form.name, *_by_depth(form)) for form in found.forms],
+        ["form", *(f"QD {depth}" for depth in rows[0][1])],
+        [(name, *_by_depth(largest)) for name, largest in rows],
     )
     for form in found.forms:
         output.sentence(form.sentence())
 
 
-def _by_depth(form: Form) -> list[Shown]:
+def _by_depth(largest: Mapping[int, Error]) -> list[Shown]:
     return [
         Shown(
             f"{signed(error.percent, 0)} ({error.size_kib:,} KiB {error.op}s)",
@@ -68,5 +71,5 @@ def _by_depth(form: Form) -> list[Shown]:
             Part("of", f"{error.op}s"),
             Part("size", error.size_kib, "KiB"),
         )
-        for error in form.by_depth().values()
+        for error in largest.values()
     ]

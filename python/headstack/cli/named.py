@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, get_type_hints
 from cyclopts import Parameter
 
 from headstack.cli.options import OUTPUT
+from headstack.files import to_write
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -38,13 +39,25 @@ def files(command: Callable[..., Any], bound: inspect.BoundArguments) -> tuple[N
     hints = get_type_hints(command, include_extras=True)
     for name, value in bound.arguments.items():
         parameter = _parameter(hints.get(name))
-        is_output = name == _RECORD or parameter.group in (OUTPUT, (OUTPUT,))
+        is_output = _is_output(name, parameter)
         option = next(iter(parameter.name or ()), _option(bound.signature.parameters[name]))
         if is_output:
             outputs += [(option, path) for path in _paths(value) if not path.is_dir()]
         else:
             inputs += [(option, path) for path in _read(value) if path.exists()]
     return outputs, inputs
+
+
+def mean_outputs(command: Callable[..., Any], bound: inspect.BoundArguments) -> bool:
+    """Have every path that is written to be the file that its name means; whether any is another than it was."""
+    meant = False
+    hints = get_type_hints(command, include_extras=True) if command.__module__.startswith("headstack.") else {}
+    for name, value in bound.arguments.items():
+        # The folder of a sweep is none of the outputs that appear together.
+        if isinstance(value, Path) and (name == "out" or _is_output(name, _parameter(hints.get(name)))):
+            bound.arguments[name] = to_write(value)
+            meant |= bound.arguments[name] != value
+    return meant
 
 
 def also_read(inputs: Named) -> Named:
@@ -82,6 +95,10 @@ def _text(path: Path) -> str:
         if path.is_file() and path.stat().st_size < _LONGEST_BYTES:
             return path.read_text(encoding="utf-8", errors="replace")
     return ""
+
+
+def _is_output(name: str, parameter: Parameter) -> bool:
+    return name == _RECORD or parameter.group in (OUTPUT, (OUTPUT,))
 
 
 def _parameter(hint: Any) -> Parameter:

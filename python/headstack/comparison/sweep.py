@@ -256,9 +256,13 @@ class SweepComparison:
         others = "".join(f", {name} at {times}" for name, times in rest)
         rivals = [_rivals(point, load, metric) for point, load in zip(won, contested, strict=True)]
         near = sum(any(each) for each in rivals)
-        aside = f"; at {near} of them another is so near that it may be chance" if near else ""
+
+        def at(times: int) -> str:
+            return "there" if len(won) == 1 else f"at {times} of them"
+
+        aside = f"; {at(near)} another is so near that it may be chance" if near else ""
         same = [each for each in rivals if each and not any(each)]
-        return f"{first} has the {what} at {where}{others}{aside}{_ties(metric, same, f'at {len(same)} of them ')}."
+        return f"{first} has the {what} at {where}{others}{aside}{_ties(metric, same, f'{at(len(same))} ')}."
 
     @property
     def columns(self) -> list[str]:

@@ -137,6 +137,16 @@ class ModelError(TypedDict):
     error_percent: float
 
 
+class ConstantState(TypedDict):
+    """What the requests are that a constant was taken from, and the drive's state meanwhile."""
+
+    pattern: str
+    """`random` or `sequential`."""
+    queue_depth: int
+    write_cache: str
+    """`on` or `off`; both words, where drives of a volume differ."""
+
+
 class CoefficientsSummary(TypedDict):
     """What simple cost models assume of a drive, and how far each is from it."""
 
@@ -147,7 +157,15 @@ class CoefficientsSummary(TypedDict):
     iocost_line: str
     write_cache: str
     random_writes: str
+    """What the drive does with them meanwhile: `write-through`, `media-cache` or `flash-cache`."""
+    sequential_writes: str
+    """Whether the write cache is on for them, as the drive is set."""
+    taken_from: dict[str, ConstantState]
+    """For each constant of any model."""
     errors: dict[str, list[ModelError]]
+    """Of random requests."""
+    sequential_errors: dict[str, list[ModelError]]
+    """Of models that have a price of their own for sequential requests."""
     sentences: dict[str, str]
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from headstack.arguments import checked
+from headstack.files import to_write
 from headstack.sweeping import definition, folder, probe, settings
 from headstack.sweeping.driver import Driver
 from headstack.sweeping.executors.local import LocalExecutor
@@ -49,12 +50,12 @@ def sweep(
         Called with the number of runs that are done and the number of those that are known to be wanted.
     """
     found = definition.load(Path(file))
-    return run_definition(found, Path(out), resume=resume, executor=executor, threads=threads, progress=progress)
+    return run_definition(found, out, resume=resume, executor=executor, threads=threads, progress=progress)
 
 
 def run_definition(
     found: Definition,
-    out: Path,
+    out: str | Path,
     *,
     resume: bool = False,
     executor: Executor | None = None,
@@ -62,6 +63,7 @@ def run_definition(
     progress: Callable[[int, int], None] | None = None,
 ) -> Sweep:
     """Run a sweep that has been read; the arguments are those of `sweep`."""
+    out = to_write(out)
     settings.forget()
     probe.check(found)
     probe.tell_unusual(found)

@@ -1,0 +1,101 @@
+"""Names of outputs: a home folder, `file://`, and URLs that nothing is written to."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import headstack
+from conftest import headstack as run_cli
+from conftest import refused
+from headstack.files import to_write
+
+SWEEP = """
+[base]
+system = "hp-97560"
+workload = "unix-like"
+requests = 20
+[[axis]]
+path = "rotation_rpm"
+values = [4002, 5400]
+"""
+RUN = ("simulate", "hp-97560", "--workload", "unix-like", "--requests", "20")
+CANDIDATES = 'drives = ["hp-97560"]\n'
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder to be in, beside a home folder, with a sweep, candidates and a trace."""
+    (tmp_path / "home").mkdir()
+    (tmp_path / "here").mkdir()
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    monkeypatch.chdir(tmp_path / "here")
+    Path("s.toml").write_text(SWEEP)
+    Path("c.toml").write_text(CANDIDATES)
+    run_cli(*RUN, "--out", "t.parquet")
+    return tmp_path / "here"
+
+
+VERBS = [
+    ("sweep", "s.toml", "--out"),
+    ("explore", "t.parquet", "--candidates", "c.toml", "--out"),
+    (*RUN, "--out"),
+    (*RUN, "--driver-out"),
+    (*RUN, "--report"),
+    (*RUN, "--save"),
+    ("fleet", "hp-97560", "--trace", "t.parquet", "--out"),
+    ("trace", "convert", "t.parquet"),
+    ("trace", "make", "--like", "t.parquet", "--requests", "5", "--out"),
+    ("drives", "import", "disksim", "x.diskspecs", "--out"),
+    ("measure", "sim:hp-97560", "--record"),
+]
+
+
+@pytest.mark.parametrize("url", ["s3://b/x", "memory://x", "zip://a::s3://b/x"])
+@pytest.mark.parametrize("verb", VERBS, ids=" ".join)
+def test_a_url_is_refused_before_anything_is_run_or_made(here: Path, verb: tuple[str, ...], url: str) -> None:
+    """It was a folder called `s3:`, and the command said that it had written there."""
+    before = sorted(here.iterdir())
+    said = refused(*verb, url)
+    assert "cannot write to" in said
+    assert "nothing is written to" in said
+    assert sorted(here.iterdir()) == before
+
+
+@pytest.mark.parametrize("named", ["~/{}", "file://{}", "file:{}"])
+@pytest.mark.parametrize("verb", [*VERBS[:3], VERBS[6], VERBS[7]], ids=lambda verb: verb[0])
+def test_a_home_folder_and_a_file_url_are_where_they_say(here: Path, verb: tuple[str, ...], named: str) -> None:
+    """All runs of a sweep were made in a folder called `~`, and could not be read from there."""
+    meant = here.parent / "home" / "made.parquet"
+    run_cli(*verb, named.format("made.parquet" if named[0] == "~" else meant))
+    assert meant.exists()
+    assert sorted(path.name for path in here.iterdir()) == ["c.toml", "s.toml", "t.parquet"]
+
+
+def test_a_home_folder_is_one_for_inputs_too(here: Path) -> None:
+    (here / "t.parquet").rename(here.parent / "home" / "t.parquet")
+    assert "requests" in run_cli("trace", "analyze", "~/t.parquet").out
+
+
+def test_python_means_the_same(here: Path) -> None:
+    for url in ("s3://b/x.parquet", Path("memory://x")):
+        for write in (
+            lambda url=url: headstack.sweep("s.toml", url),
+            lambda url=url: headstack.explore("t.parquet", "c.toml", out=url),
+            lambda url=url: headstack.simulate("hp-97560", "unix-like", requests=20, out=url),
+        ):
+            with pytest.raises(headstack.InputError, match="cannot write to"):
+                write()
+    assert headstack.sweep("s.toml", "~/swept").complete
+    headstack.simulate("hp-97560", "unix-like", requests=20, out=f"file://{here.parent}/home/run.parquet")
+    assert {path.name for path in (here.parent / "home").iterdir()} == {"swept", "run.parquet"}
+
+
+def test_what_is_there_by_such_a_name_is_meant(here: Path) -> None:
+    for name in ("~", "s3:"):
+        (here / name).mkdir()
+        assert to_write(f"{name}/x") == Path(name) / "x"
+    assert to_write("s3:x.parquet") == Path("s3:x.parquet")
+    with pytest.raises(headstack.InputError, match="there is no user `nobody-by-this-name`"):
+        to_write("~nobody-by-this-name/x")
