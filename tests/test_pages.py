@@ -405,7 +405,8 @@ def test_a_unit_stays_with_its_number_in_tiles_and_heads() -> None:
 def test_long_tables_of_claims_fold_on_a_phone() -> None:
     """The numbers of a study stood out of sight there: what else is longer than a screen is better scrolled."""
     row = ["reproduced", "a claim", "1.00", "–", "1.00", "ms", "± 0.1", "id"]
-    for columns, folds in ((list(PAGE_COLUMNS), True), (["claim", "kind", *"abcdef"], False)):
+    cases: list[tuple[list[str], bool]] = [([*PAGE_COLUMNS], True), (["claim", "kind", *"abcdef"], False)]
+    for columns, folds in cases:
         page = Page("A study", "", [], [Section("Beside ours", columns=columns, rows=[row] * 50)]).html()
         assert ('<table class=" claims">' in page) is folds
         assert '!table.classList.contains("claims")' in page

@@ -275,11 +275,12 @@ def coefficients(
 
     bytes_per_s: dict[Op, float] = {op: streamed(op, 1024) * 1024 * KIB for op in OPS}
     sequential_iops: dict[Op, float] = {op: streamed(op, 4) for op in OPS}
+    scored_iops: Measured = {(op, kib, depth): streamed(op, kib, depth, SCORED_PLACES) for op, kib, depth in random}
     iops: Measured = {case: rate for case, (rate, _) in found.items()}
     busy: dict[tuple[str, int, int], float] = {case: arms for case, (_, arms) in found.items()}
     reasons = Reasons(Parts.of(built), busy, bytes_per_s, bench.straight_kib)
     forms = (
-        _iocost(taken, iops, bytes_per_s, sequential_iops, {case: streamed(*case, SCORED_PLACES) for case in random}),
+        _iocost(taken, iops, bytes_per_s, sequential_iops, scored_iops),
         _mclock(taken, iops, bytes_per_s),
         _head_time(taken, iops, bytes_per_s),
     )

@@ -13,7 +13,7 @@ from headstack.shown import Part, Shown, signed
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from headstack.device_costs import Coefficients, Error, Form
+    from headstack.device_costs import Coefficients, Error
 
 
 def coefficients(

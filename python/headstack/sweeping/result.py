@@ -125,7 +125,7 @@ class Sweep:
     @cached_property
     def behind(self) -> dict[int, behind.Why]:
         """Why points do not keep up with their load, by the number of the point: what they cost buys nothing."""
-        found = {result.point.number: behind.why(result) for result in self.served}
+        found: dict[int, behind.Why | None] = {result.point.number: behind.why(result) for result in self.served}
         return {number: why for number, why in found.items() if why is not None}
 
     @property

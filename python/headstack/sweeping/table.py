@@ -22,7 +22,9 @@ def columns(sweep: Sweep, points: Sequence[PointResult]) -> list[str]:
 
 def rows(sweep: Sweep, points: Sequence[PointResult], more: Sequence[Sequence[Shown]] = ()) -> list[list[str]]:
     """A row for each point; `more` are the cells of further columns."""
-    told = [cells.column([point.estimate(name) for point in points]) for name in sweep.definition.metrics]
+    told: list[Sequence[str]] = [
+        cells.column([point.estimate(name) for point in points]) for name in sweep.definition.metrics
+    ]
     if any(point.point.number in sweep.behind for point in points):
         told.insert(0, [behind.mark(sweep.behind.get(point.point.number)) for point in points])
     return [
