@@ -262,7 +262,9 @@ def coefficients(
     told = _Told(progress, len(at) + len(random) + len(sequential))
     with Pool(threads or cores()) as pool:
         # What takes longest first.
-        once = zip(at, pool.map(told.each(lambda case: bench.random(*case, TAKEN)), at), strict=True)
+        once = zip(
+            at, pool.map(told.each(lambda case: bench.random(case[0], case[1], case[2], TAKEN)), at), strict=True
+        )
         taken: Measured = {case: rate for case, (rate, _) in once}
         found = dict(zip(random, pool.map(told.each(lambda case: scored.random(*case)), random), strict=True))
         rates = dict(
