@@ -319,6 +319,17 @@ def test_real_times_correct_a_drive_of_the_library() -> None:
     assert found.summary["test"]["after"]["per_request"]["mae_percent"] <= 1.95
 
 
+def test_a_value_beyond_a_flat_stretch_is_found(tmp_path: Path) -> None:
+    """From 3.29 the search came to 4.6 ms and no farther, and took that back."""
+    trace = tmp_path / "slow.parquet"
+    name = "controller.by_history.write_miss_ms.0"
+    headstack.simulate("hp-c3323a", "unix-like", requests=4000, seed=6, overrides={name: 6.0}, out=trace)
+    found = headstack.calibrate("hp-c3323a", trace, parameters=[name])
+    (row,) = found.summary["parameters"]
+    assert row["after"] == pytest.approx(6.0, abs=0.01)
+    assert row["identifiable"]
+
+
 @pytest.mark.parametrize(
     ("before_ms", "after_ms", "warns"), [(0.0, 1e-6, False), (0.1, 0.104, False), (0.1, 0.12, True)]
 )

@@ -17,6 +17,8 @@ use toml::Value;
 /// Where else a search begins: this much taken from before the media work to behind it, and this fence.
 const ROOM_MS: f64 = 0.2;
 const FENCE_KIB: f64 = 8.0;
+/// So few numbers are searched with all steps in each round, and farther ones: that costs little.
+const FEW_NUMBERS: usize = 6;
 /// What bursts, and what gathers before them, may come to.
 const BURSTS_KIB: [f64; 4] = [2.0, 4.0, 8.0, 16.0];
 
@@ -28,7 +30,9 @@ pub(crate) fn fit_round(
     small: bool,
 ) -> Result<Point, FitError> {
     let alone = table.alone_in(&start.values);
-    let singles: Vec<Line> = alone.iter().map(Line::single).collect();
+    let are_few = table.numbers.len() <= FEW_NUMBERS;
+    let small = small && !are_few;
+    let singles: Vec<Line> = alone.iter().map(if are_few { Line::far } else { Line::single }).collect();
     let mut point = start.clone();
     for line in singles.iter().chain(&exchanges(&alone)) {
         point = descend(evaluator, &point, line, small)?;

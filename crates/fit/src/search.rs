@@ -14,6 +14,8 @@ use std::collections::BTreeSet;
 const LEAST_SHARE: f64 = 0.0003;
 /// How far a line is narrowed, as a share of its smallest first step: the search knows no value better than that.
 pub(crate) const NARROWEST: f64 = 0.05;
+/// Steps of few parameters, in the largest of many.
+const FARTHER: [f64; 2] = [3.0, 10.0];
 /// Standard errors that a change must gain.
 const CLEAR: f64 = 2.0;
 /// The same for a curve, which has many values to fit noise with.
@@ -32,6 +34,14 @@ impl Line {
     /// The line of one parameter.
     pub(crate) fn single(number: &Number) -> Self {
         Self::new(vec![(number.clone(), 1.0)])
+    }
+
+    /// The same with farther steps, too: over what is flat, or worse, near the start.
+    pub(crate) fn far(number: &Number) -> Self {
+        let mut line = Self::single(number);
+        let largest = line.steps.iter().copied().fold(0.0, f64::max);
+        line.steps.extend(FARTHER.map(|times| times * largest));
+        line
     }
 
     /// Several parameters; the steps are those of the first.

@@ -12,8 +12,11 @@ impl PhaseFit {
         if !self.period_found {
             return fitted;
         }
-        fitted.rotation_rpm = self.rpm;
-        self.explain(&mut fitted, "rotation_rpm", "the period");
+        // To the last digit, where it is that of the file.
+        if (self.rpm / spec.rotation_rpm - 1.0).abs() > 1e-12 {
+            fitted.rotation_rpm = self.rpm;
+            self.explain(&mut fitted, "rotation_rpm", "the period");
+        }
         self.skip(&mut fitted);
         for fit in &self.zones {
             let changed = fitted.layout.zone.get_mut(fit.zone).map(|zone| set(zone, fit));

@@ -66,7 +66,7 @@ pub struct PhaseFit {
     pub period_ns: f64,
     /// Turns per minute.
     pub rpm: f64,
-    /// Whether the observations gave a period; otherwise everything is the file's.
+    /// Whether the observations tell the period, that of the file or another; otherwise everything is the file's.
     pub period_found: bool,
     /// Observations within the drive's capacity.
     pub observations: usize,
@@ -93,6 +93,9 @@ type Scores = [Hypotheses; 4];
 
 /// Pairs without which a zone has no say in the check.
 const FEW: usize = 10;
+
+/// With so much coherence at the file's speed and layout it turns as the file says.
+const CONFIRMED: f64 = 0.5;
 
 const NO_SCORES: Hypotheses =
     Hypotheses { pairs: 0, file: 0.0, global: 0.0, global_turns: None, chosen: 0.0, source: Source::None };
@@ -159,7 +162,9 @@ impl PhaseFit {
         Self {
             period_ns: model.period_ns,
             rpm: 60e9 / model.period_ns,
-            period_found: model.period_ns != nominal.period_ns,
+            // The file's may be right already.
+            period_found: model.period_ns != nominal.period_ns
+                || (pairs.len() >= FEW && coherence.file > CONFIRMED),
             observations: sightings.len(),
             pairs: pairs.len(),
             coherence,

@@ -94,9 +94,7 @@ const ZONE_SHARE: f64 = 0.1;
 
 /// The last error is the better prediction if it is off by less than this share of what the filter is. Where there is a phase to follow, it
 /// is off by 1.4 times as much.
-const CLEARLY_LESS: f64 = 0.9;
-/// Share of a new error in the record of both: it tells within some twenty.
-const RECORD_SHARE: f64 = 0.05;
+const CLEARLY_LESS: f64 = 0.85;
 
 /// How far off two predictions have been: running means of the size of their errors, in turns.
 #[derive(Clone, Copy, Debug, Default)]
@@ -107,8 +105,8 @@ struct Record {
 
 impl Record {
     fn note(&mut self, filter: f64, last: f64) {
-        self.filter += RECORD_SHARE * (filter.abs() - self.filter);
-        self.last += RECORD_SHARE * (last.abs() - self.last);
+        self.filter += SHARE * (filter.abs() - self.filter);
+        self.last += SHARE * (last.abs() - self.last);
     }
 }
 
