@@ -589,7 +589,7 @@ def test_the_page_of_a_comparison(runs: Path, tmp_path: Path) -> None:
     page = path.read_text()
     assert page.count('<div class="chart"') == 2
     assert '<p class="answer">From a to faster' in page
-    assert "95 % of the change" in page
+    assert "95\u00a0% of the change" in page
     assert "3 runs compared by response time: 3,000 requests each" in page
     # Columns by name: "first" beside "other against a" would leave open which of the two it is.
     assert re.search(r"<th[^>]*>a</th>\s*<th[^>]*>faster</th>", page)

@@ -95,7 +95,10 @@ def test_python_means_the_same(here: Path) -> None:
 def test_what_is_there_by_such_a_name_is_meant(here: Path) -> None:
     for name in ("~", "s3:"):
         (here / name).mkdir()
-        assert to_write(f"{name}/x") == Path(name) / "x"
+    assert to_write("~/x") == Path("~/x")
+    # A command that knew no URLs made such folders, and later ones wrote into them.
+    with pytest.raises(headstack.InputError, match="cannot write to `s3://x`"):
+        to_write("s3://x")
     assert to_write("s3:x.parquet") == Path("s3:x.parquet")
     with pytest.raises(headstack.InputError, match="there is no user `nobody-by-this-name`"):
         to_write("~nobody-by-this-name/x")

@@ -314,7 +314,7 @@ def test_tiles_of_a_measurement_keep_reads_and_writes_apart() -> None:
     first, last = values["zones"][0], values["zones"][-1]
     assert shown["sectors per track"] == (
         f"{first['sectors_per_track']} … {last['sectors_per_track']}",
-        f"sectors, {len(values['zones'])} zones",
+        f"sectors, {len(values['zones'])}\u00a0zones",
     )
     assert f"{len(values['zones'])} zones" in answer(measurement_page(record).html())
 

@@ -33,8 +33,8 @@ def local(path: str | Path) -> Path:
 
 def to_write(path: str | Path) -> Path:
     """The path of an output as it was named: `~` and `file://` are what they are to inputs; nothing is written to other URLs."""
-    if Path(str(path).partition("/")[0] or "/").exists():
-        # A folder that is there, whatever it is called.
+    if Path(str(path).partition("/")[0] or "/").exists() and not _SCHEME.match(str(path)):
+        # A folder that is there, even by the name of somebody's home. Not one called `s3:`: what named a URL may have made it.
         return Path(path)
     kinds = [found["kind"].lower() for link in str(path).split("::") if (found := _SCHEME.match(link))]
     if not kinds:

@@ -34,7 +34,8 @@ pub(crate) fn fit_round(
     let small = small && !are_few;
     let singles: Vec<Line> = alone.iter().map(if are_few { Line::far } else { Line::single }).collect();
     let mut point = start.clone();
-    for line in singles.iter().chain(&exchanges(&alone)) {
+    let pairs = if are_few { pairs(&alone) } else { Vec::new() };
+    for line in singles.iter().chain(&exchanges(&alone)).chain(&pairs) {
         point = descend(evaluator, &point, line, small)?;
     }
     point = seeks_by_distance(evaluator, point, table, (SEEKS, None))?;
@@ -52,6 +53,19 @@ pub(crate) fn fit_round(
         point = descend(evaluator, &point, line, true)?;
     }
     along(evaluator, start, point, &alone)
+}
+
+/// Times that move together, and against each other: one may have grown where another is too short.
+fn pairs(numbers: &[Number]) -> Vec<Line> {
+    let times: Vec<&Number> = numbers.iter().filter(|number| !number.relative).collect();
+    let mut lines = Vec::new();
+    for (at, &one) in times.iter().enumerate() {
+        for &other in &times[at + 1..] {
+            lines
+                .extend([-1.0, 1.0].map(|share| Line::new(vec![(one.clone(), 1.0), (other.clone(), share)])));
+        }
+    }
+    lines
 }
 
 /// The curve of a table as lost revolutions tell it, where that is clearly better.

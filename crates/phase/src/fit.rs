@@ -94,9 +94,6 @@ type Scores = [Hypotheses; 4];
 /// Pairs without which a zone has no say in the check.
 const FEW: usize = 10;
 
-/// With so much coherence at the file's speed and layout it turns as the file says.
-const CONFIRMED: f64 = 0.5;
-
 const NO_SCORES: Hypotheses =
     Hypotheses { pairs: 0, file: 0.0, global: 0.0, global_turns: None, chosen: 0.0, source: Source::None };
 
@@ -110,7 +107,9 @@ impl PhaseFit {
         let nominal = Model::of_file(geometry, nominal_ns);
         let Some(period_ns) = period::search(geometry, &sightings, &pairs, nominal_ns) else {
             let seen = [&sightings[..], &sightings[..]];
-            return Self::report(geometry, seen, &pairs, [&nominal; 2], [NO_SCORES; 4], Coherence::default());
+            let unknown = Coherence::default();
+            let report = Self::report(geometry, seen, &pairs, [&nominal; 2], [NO_SCORES; 4], unknown);
+            return Self { period_found: false, ..report };
         };
         let (locked, held_out) = check(geometry, &sightings, &pairs, period_ns);
         let (mut model, scores) = estimate(geometry, &sightings, &pairs, period_ns, &locked);
@@ -162,9 +161,8 @@ impl PhaseFit {
         Self {
             period_ns: model.period_ns,
             rpm: 60e9 / model.period_ns,
-            // The file's may be right already.
-            period_found: model.period_ns != nominal.period_ns
-                || (pairs.len() >= FEW && coherence.file > CONFIRMED),
+            // It may be that of the file.
+            period_found: true,
             observations: sightings.len(),
             pairs: pairs.len(),
             coherence,

@@ -9,7 +9,6 @@ use crate::geometry::Geometry;
 use crate::kernel::{NARROW, WIDE, weight, wrap};
 use crate::model::Model;
 use crate::pairs::{Pair, Sighting, distant_pairs};
-use std::collections::BTreeSet;
 
 /// How far off the nominal speed may be.
 const RANGE: f64 = 0.0075;
@@ -47,7 +46,7 @@ pub(crate) fn search(
     nominal_ns: f64,
 ) -> Option<f64> {
     let with_file = terms(geometry, sightings, pairs, nominal_ns, true);
-    if different(&with_file) < FEW {
+    if with_file.len() < FEW {
         return None;
     }
     let free = terms(geometry, sightings, pairs, nominal_ns, false);
@@ -55,16 +54,8 @@ pub(crate) fn search(
     let scored = guesses.into_iter().zip([&with_file, &free]);
     let (score, guess) =
         scored.map(|(guess, terms)| (score(terms, guess, WIDE), guess)).max_by(|a, b| a.0.total_cmp(&b.0))?;
-    // Some 30 speeds and 64 skews can be told apart. Refining may have led out of the range.
-    let is_clear = above_chance(score, with_file.len()) > look_elsewhere(2000.0);
-    (is_clear && guess.speed.abs() <= RANGE).then(|| nominal_ns / (1.0 + guess.speed))
-}
-
-/// How many of them say something of their own: requests at an even pace are the same few pairs again and again, and agree on any speed
-/// of which the pace is a multiple.
-fn different(terms: &[Term]) -> usize {
-    let hundredths = |term: &Term| (100.0 * term.revolutions).round() as i64;
-    terms.iter().map(hundredths).collect::<BTreeSet<i64>>().len()
+    // Some 30 speeds and 64 skews can be told apart.
+    (above_chance(score, with_file.len()) > look_elsewhere(2000.0)).then(|| nominal_ns / (1.0 + guess.speed))
 }
 
 fn terms(

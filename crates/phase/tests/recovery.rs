@@ -264,19 +264,6 @@ fn noise_changes_nothing() {
     assert_eq!(fit.apply(&spec), spec);
 }
 
-/// Of reads of one sector, each 61 ms after the last, 3,934 rpm were told for 4,002: four turns in each of them.
-#[test]
-fn requests_at_an_even_pace_tell_no_speed() {
-    let geometry = Geometry::new(&plain().layout);
-    for apart_ms in [61, 125, 250] {
-        let observation =
-            |id: u64| Observation { index: id, at: Nanos(id * apart_ms * 1_000_000), lba: 1_000 };
-        let observations: Vec<Observation> = (0..600).map(observation).collect();
-        let fit = PhaseFit::new(&observations, &geometry, 4_002.0);
-        assert!(!fit.period_found, "{apart_ms} ms apart: {} rpm", fit.rpm);
-    }
-}
-
 #[test]
 fn an_applied_fit_puts_the_sectors_where_they_are() {
     for order in [Order::Classical, Order::SerpentineByZone, Order::SerpentineByCylinder] {

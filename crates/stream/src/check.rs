@@ -4,6 +4,11 @@ use crate::spec::ModelSpec;
 use headstack_system::SystemError;
 use headstack_system::workload::{TimeLaw, TimeSampler};
 
+/// The slowest media and interfaces that a description may have.
+pub(crate) const LEAST_RATE_MB_PER_S: f64 = 0.01;
+/// The slowest disk.
+pub(crate) const LEAST_RPM: f64 = 60.0;
+
 /// All that cannot be, at once.
 pub(crate) fn check(spec: &ModelSpec) -> Result<(), SystemError> {
     let mut problems = Vec::new();
@@ -14,12 +19,12 @@ pub(crate) fn check(spec: &ModelSpec) -> Result<(), SystemError> {
         }
     };
     within("cache.size_kib", cache.size_kib, 1.0, 1e9);
-    within("cache.interface_mb_per_s", cache.interface_mb_per_s, 0.01, 1e5);
+    within("cache.interface_mb_per_s", cache.interface_mb_per_s, LEAST_RATE_MB_PER_S, 1e5);
     within("cache.command_kib", cache.command_kib.unwrap_or(1.0), 0.5, 1e9);
     within("cache.overhead_ms", cache.overhead_ms, 0.0, 1e4);
-    within("mechanism.outer_mb_per_s", mechanism.outer_mb_per_s, 0.01, 1e5);
-    within("mechanism.inner_mb_per_s", mechanism.inner_mb_per_s, 0.01, 1e5);
-    within("mechanism.rotation_rpm", mechanism.rotation_rpm, 60.0, 1e6);
+    within("mechanism.outer_mb_per_s", mechanism.outer_mb_per_s, LEAST_RATE_MB_PER_S, 1e5);
+    within("mechanism.inner_mb_per_s", mechanism.inner_mb_per_s, LEAST_RATE_MB_PER_S, 1e5);
+    within("mechanism.rotation_rpm", mechanism.rotation_rpm, LEAST_RPM, 1e6);
     within("mechanism.cylinders", f64::from(mechanism.cylinders), 1.0, 1e7);
     within("mechanism.heads", f64::from(mechanism.heads), 1.0, 256.0);
     within("mechanism.head_switch_ms", mechanism.head_switch_ms, 0.0, 1e3);

@@ -5,6 +5,7 @@
 //! and media take turns as the bottleneck there is a kink, and a slope over it is that of neither side: slopes are taken on both
 //! sides, and the best of the steps counts.
 
+use crate::check::{LEAST_RATE_MB_PER_S, LEAST_RPM};
 use crate::least_squares::{damped, norm, square};
 use crate::search::{Search, moved};
 use crate::spec::ModelSpec;
@@ -175,8 +176,9 @@ pub(crate) fn evened(mut spec: ModelSpec) -> ModelSpec {
     let switch_ms = ((heads - 1.0) * disk.head_switch_ms + disk.cylinder_switch_ms) / heads;
     let slower = 1.0 / (1.0 + switch_ms * disk.rotation_rpm / 60_000.0);
     (disk.head_switch_ms, disk.cylinder_switch_ms) = (0.0, 0.0);
-    for rate in [&mut disk.rotation_rpm, &mut disk.outer_mb_per_s, &mut disk.inner_mb_per_s] {
-        *rate *= slower;
+    disk.rotation_rpm = (disk.rotation_rpm * slower).max(LEAST_RPM);
+    for rate in [&mut disk.outer_mb_per_s, &mut disk.inner_mb_per_s] {
+        *rate = (*rate * slower).max(LEAST_RATE_MB_PER_S);
     }
     spec
 }

@@ -198,7 +198,6 @@ def _call(arguments: list[str]) -> int | None:
     from headstack import unusual
     from headstack.cli import named
     from headstack.errors import InputError
-    from headstack.files import check_page
     from headstack.report import origin
 
     # A dash alone would be an option without a name.
@@ -210,9 +209,6 @@ def _call(arguments: list[str]) -> int | None:
     _refuse_folders(words, outputs)
     if named.mean_outputs(verb, bound):
         outputs, inputs = named.files(verb, bound)
-    for option, path in outputs:
-        if option == "--report":
-            check_page(path)
     if "-" in arguments and any(str(path) == "/dev/stdin" for _, path in outputs):
         raise InputError("`-` is standard input, which is read", "/dev/stdout writes to standard output")
     told = origin.command.set(origin.Origin(tuple(arguments), tuple(path for _, path in inputs)))
@@ -231,9 +227,12 @@ def _called(verb: Callable[..., int | None], bound: BoundArguments, outputs: Nam
         return code
     from headstack._core import Together, check_apart, leftovers
     from headstack.cli import named, signals
-    from headstack.files import is_named_pipe
+    from headstack.files import check_page, is_named_pipe
 
     check_apart(outputs, inputs + named.also_read(inputs))
+    for option, path in outputs:
+        if option == "--report":
+            check_page(path)
     for name, path in outputs:
         for left in leftovers(path):
             output.warning(f"`{left}` was left by a run that was killed while it wrote `{path}`; it can be removed")
