@@ -497,3 +497,24 @@ def test_a_point_without_a_request_breaks_limits_of_whatever(tmp_path: Path) -> 
     found = run_cli("sweep", written(tmp_path, text), "--out", tmp_path / "out", "--fail-if", "iops > 1000000")
     assert found.code == 1
     assert "no request was complete in time" in found.out + found.err
+
+
+def test_each_reason_why_points_do_not_keep_up_is_told(tmp_path: Path) -> None:
+    """Of three points marked "no" the line below the table told the overloaded one alone."""
+    (tmp_path / "lost.toml").write_text("""
+[base]
+system = "raid5-4x-cheetah-9lp"
+workload = "thesis-4ms"
+requests = 300
+[[axis]]
+path = "workload.stream.0.inter_arrival.exponential_ms"
+values = [40]
+[[axis]]
+name = "failed"
+cases = [{ name = "one", set = { "volume.data.failed_drives" = [0] } }, \
+  { name = "two", set = { "volume.data.failures" = [{ drive = 0, at_s = 0.5 }, { drive = 1, at_s = 1.0 }] } }]
+""")
+    said = run_cli("sweep", "lost.toml", "--out", "lost", cwd=tmp_path).out
+    assert "no: lost data" in said
+    assert "lost data" in said.split("points ")[1]
+    assert "1 of 2 points: point 1" in said

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from headstack import Sweep
+    from headstack.sweeping.behind import Why
 
 
 def sweep(
@@ -133,15 +134,25 @@ def text_columns(heads: list[str], axes: int) -> list[int]:
     return [*range(1, 1 + axes), *marked]
 
 
+_BEHIND: dict[Why, str] = {
+    "overloaded": "their response times grow with the length of the run and say little else",
+    "lost data": "their numbers are of what was served until then",
+    "served nothing": "they have no response times",
+}
+"""What becomes of the numbers of points that do not keep up."""
+
+
 def behind_facts(done: Sweep) -> list[tuple[str, str]]:
     """Which points do not keep up with their load, and what that makes of their numbers."""
     from headstack.comparison.sweep_limits import named
 
-    slow = [number for number, why in done.behind.items() if why == "overloaded"]
-    if not slow:
-        return []
-    text = "{} of {of} points: {which}; their response times grow with the length of the run and say little else"
-    return [("do not keep up", several(text, len(slow), len(done.definition.points), named(done, slow)))]
+    facts: list[tuple[str, str]] = []
+    for reason, what in _BEHIND.items():
+        which = [number for number, why in done.behind.items() if why == reason]
+        if which:
+            text = f"{{}} of {{of}} points: {{which}}; {what}"
+            facts.append((reason, several(text, len(which), len(done.definition.points), named(done, which))))
+    return [("do not keep up" if name == "overloaded" else name, text) for name, text in facts]
 
 
 def stop_facts(done: Sweep) -> list[tuple[str, str]]:

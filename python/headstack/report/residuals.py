@@ -13,7 +13,7 @@ from headstack.report.residual_charts import Against
 from headstack.report.tables import PHASES
 from headstack.residuals import GUESSES, NEAR_CYLINDERS, OPS, REVOLUTION_TOLERANCE, class_words, is_exact, where, worst
 from headstack.shown import number, signed
-from headstack.validation import UNLOCKED, skipped_words, untold
+from headstack.validation import UNLOCKED, lock_counts, skipped_words, untold
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -208,11 +208,14 @@ def _phase_lock(validation: Validation, frame: pl.DataFrame) -> list[Section]:
     if "phase" not in validation.summary:
         return []
     phase = validation.summary["phase"]
+    fitted = (
+        "the fitted drive" if lock_counts(phase)[0] else "the drive at its file's speed, since no period was found,"
+    )
     found = [
         Section(
             "Locked and not locked",
-            "Share of requests whose error is no larger: with the fitted drive and the spindle's phase followed, and "
-            "with the drive as its file says.",
+            f"Share of requests whose error is no larger: with {fitted} and the spindle's phase followed, and with the "
+            "drive as its file says.",
             residual_charts.error_cdf(
                 {
                     "locked": frame["error_ms"],
