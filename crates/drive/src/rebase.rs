@@ -25,14 +25,14 @@ impl Rebase {
         if at <= self.begun { at } else { self.shifted(at).max(self.begun) }
     }
 
-    /// The same of work on a disk that turns on, once in `turn`: what the command left to be done behind it waits for the same
+    /// The same of work on a disk that turns on, once in `turn_ns`: what the command left to be done behind it waits for the same
     /// sectors as before, so that it is late by whole turns only.
-    pub(crate) fn moved_by_turns(self, at: Nanos, turn: f64) -> Nanos {
+    pub(crate) fn moved_by_turns(self, at: Nanos, turn_ns: f64) -> Nanos {
         if at <= self.model_finish {
             return self.moved(at);
         }
         let late_ns = self.measured_finish.0 as f64 - self.model_finish.0 as f64;
-        let turns_ns = (late_ns / turn).round() * turn;
+        let turns_ns = (late_ns / turn_ns).round() * turn_ns;
         in_time(at.0.saturating_add_signed(turns_ns as i64)).max(self.begun)
     }
 }

@@ -32,7 +32,7 @@ def describe_head(summary: Mapping[str, Any], trace: str) -> list[str]:
     paragraphs = [
         f"{summary['system']}, corrected by `headstack calibrate` from the first {split['train_requests']:,} measured "
         f"requests of {trace}.",
-        f"Mean error per request, {lock_words(phase_after(summary))}: {scores(train)} on these; {scores(test)} on {scored}. Demerit there: "
+        f"Mean error per request, {lock_words(summary['phase']['after'])}: {scores(train)} on these; {scores(test)} on {scored}. Demerit there: "
         f"{test['before']['demerit_percent']:.2f} to {test['after']['demerit_percent']:.2f} %.",
     ]
     if changed:
@@ -54,19 +54,6 @@ def not_identifiable(rows: Sequence[Row]) -> list[str]:
         unknown = [row["name"] for row in elements if not row["identifiable"]]
         names += [path] if len(unknown) == len(elements) else unknown
     return names
-
-
-def phase_after(summary: Mapping[str, Any]) -> dict[str, Any]:
-    """The phase lock of the corrected drive, with what was fitted before and stayed.
-
-    The corrected drive turns at the fitted speed already: that a second fit finds no other does not mean that none was found.
-    """
-    before, after = summary["phase"]["before"], summary["phase"]["after"]
-    drives = [
-        {**now, "fit": first["fit"]} if first["fit"]["period_found"] and not now["fit"]["period_found"] else now
-        for first, now in zip(before["drives"], after["drives"], strict=True)
-    ]
-    return {**after, "drives": drives}
 
 
 def changed_rows(rows: Sequence[Mapping[str, Any]]) -> list[Any]:

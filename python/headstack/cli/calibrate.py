@@ -243,7 +243,7 @@ def _parts(split: str) -> tuple[float, int | None]:
 
 def _show(summary: Mapping[str, Any]) -> None:
     from headstack.calibration.retries import demerit_with_retries, retries_words
-    from headstack.calibration.table import COLUMNS_SAY, changed_rows, not_identifiable, phase_after, values, verdict
+    from headstack.calibration.table import COLUMNS_SAY, changed_rows, not_identifiable, values, verdict
     from headstack.validation import lock_words
 
     split = summary["split"]
@@ -258,7 +258,7 @@ def _show(summary: Mapping[str, Any]) -> None:
     )
     output.line()
     output.table(
-        f"Scores, {lock_words(phase_after(summary))}",
+        f"Scores, {lock_words(summary['phase']['after'])}",
         ["", "requests", "error per request (ms)", "error", "demerit", "model (ms)", "measured (ms)"],
         [
             (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from headstack.calibration.retries import demerit_with_retries, retries_words
-from headstack.calibration.table import COLUMNS_SAY, not_identifiable, phase_after, span, values, verdict
+from headstack.calibration.table import COLUMNS_SAY, not_identifiable, span, values, verdict
 from headstack.calibration.table import value as written
 from headstack.report import charts, style
 from headstack.report.page import Number, Page, Section
@@ -67,7 +67,7 @@ def calibration_page(found: Calibration) -> Page:
 
 
 def _lock(summary: Mapping[str, Any]) -> str:
-    return lock_words(phase_after(summary))
+    return lock_words(summary["phase"]["after"])
 
 
 def _answer(found: Calibration) -> str:
@@ -237,5 +237,5 @@ def _why(row: Mapping[str, Any]) -> str:
 
 
 def _angles(summary: Mapping[str, Any]) -> list[Section]:
-    phase = phase_after(summary)
+    phase = summary["phase"]["after"]
     return [fit_section(drive, phase["fitted_to_requests"]) for drive in phase["drives"]]

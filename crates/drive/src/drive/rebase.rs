@@ -22,8 +22,8 @@ impl Drive {
     /// As [`Drive::rebase`], but the spindle turns on as it did (phase-locked replay): read-ahead goes on when its
     /// sectors come around, and so does what is written behind a completion.
     pub fn rebase_on_clock(&mut self, to: Rebase) {
-        let turn = self.parts.mechanism.turn_ns();
-        self.move_work(to, |at| to.moved_by_turns(at, turn));
+        let turn_ns = self.parts.mechanism.turn_ns();
+        self.move_work(to, |at| to.moved_by_turns(at, turn_ns));
         let media = self.parts.mechanism.media(&self.model, to.measured_finish);
         self.parts.buffer.catch_sectors(&media);
     }
@@ -31,9 +31,9 @@ impl Drive {
     /// Shifts the spindle's angle from `now` on, by at most half a turn either way. What the drive has in hand goes on with the
     /// sectors it waits for: a shift between two writes of a stream would cost the second a turn otherwise.
     pub fn relock(&mut self, now: Nanos, shift: Angle) {
-        let turn = self.parts.mechanism.turn_ns();
+        let turn_ns = self.parts.mechanism.turn_ns();
         let ahead = shift.as_turns();
-        let ahead_ns = (if ahead < 0.5 { ahead } else { ahead - 1.0 } * turn) as i64;
+        let ahead_ns = (if ahead < 0.5 { ahead } else { ahead - 1.0 } * turn_ns) as i64;
         let moved = |at: Nanos| {
             if at > now { in_time(at.0.saturating_add_signed(-ahead_ns)).max(now) } else { at }
         };
