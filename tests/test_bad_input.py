@@ -499,14 +499,14 @@ def test_a_page_by_the_name_of_another_file_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "meant"),
     [
-        ((*UNIX_LIKE, "-o", "f"), "--out"),
-        (("validate", "hp-97560", "--trace", "f", "-r", "f"), "--report"),
+        ((*UNIX_LIKE, "-r", "f"), "--report"),
+        (("validate", "hp-97560", "--trace", "f", "-s", "f"), "--set"),
         ((*UNIX_LIKE, "-j"), "--json"),
         ((*UNIX_LIKE, "-z"), None),
     ],
 )
 def test_a_letter_is_the_option_that_begins_with_it(words: tuple[str, ...], meant: str | None) -> None:
-    """`-o` was said to be `--to`."""
+    """Not the nearest of all words."""
     said = refused(*words)
     assert (f"Did you mean `{meant}`?" in said) if meant else ("Did you mean" not in said)
 

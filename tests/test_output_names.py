@@ -102,3 +102,15 @@ def test_what_is_there_by_such_a_name_is_meant(here: Path) -> None:
     assert to_write("s3:x.parquet") == Path("s3:x.parquet")
     with pytest.raises(headstack.InputError, match="there is no user `nobody-by-this-name`"):
         to_write("~nobody-by-this-name/x")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("simulate", "hp-97560", "--workload", "unix-like", "--requests", "20"), ("trace", "convert", "t.parquet")],
+)
+def test_out_has_a_short_name_on_every_verb(here: Path, words: tuple[str, ...]) -> None:
+    """`drives import` alone took `-o`."""
+    assert run_cli(*words, "-o", "made.parquet").code == 0
+    assert (here / "made.parquet").is_file()
+    # What would be unpacked by its name is not written under it.
+    assert "name it `made.parquet`" in refused(*RUN, "--out", "made.parquet.gz")

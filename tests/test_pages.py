@@ -413,7 +413,7 @@ def test_long_tables_of_claims_fold_on_a_phone() -> None:
 
 
 def test_a_page_is_not_written_by_the_name_of_another(tmp_path: Path) -> None:
-    for name in ("f.parquet", "f.csv", "f.JSON"):
+    for name in ("f.parquet", "f.csv", "f.JSON", "f.json.gz", "f.html.zst"):
         with pytest.raises(InputError, match="HTML page by the name of another"):
             Page("A page", "", [], []).write(tmp_path / name)
     assert list(tmp_path.iterdir()) == []

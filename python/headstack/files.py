@@ -85,7 +85,8 @@ def check_creatable(path: Path) -> None:
 def check_page(path: Path) -> None:
     """Refuse a page whose name says that something else is in it."""
     if path.suffix.lower() in NO_PAGES and not path.is_dir():
-        raise InputError(f"`{path}` would be an HTML page by the name of another", f"name it `{path.stem}.html`")
+        name = Path(path.stem).stem if path.suffix.lower() in PACKED else path.stem
+        raise InputError(f"`{path}` would be an HTML page by the name of another", f"name it `{name}.html`")
 
 
 def check_report(path: Path) -> None:
@@ -102,12 +103,15 @@ def parquet(path: str | Path | None, *, converts: bool = True) -> Path | None:
     """
     if path is None or Path(path).suffix.lower() not in OTHER_SUFFIXES:
         return None if path is None else to_write(path)
-    hint = f"name it `{Path(path).with_suffix('.parquet').name}`"
+    bare = Path(path).with_suffix("") if Path(path).suffix.lower() in PACKED else Path(path)
+    hint = f"name it `{bare.with_suffix('.parquet').name}`"
     others = "; `headstack trace convert` makes CSV and others of it" if converts else ""
     raise InputError(f"`{path}` would be a Parquet file by the name of another", hint + others)
 
 
-OTHER_SUFFIXES = frozenset([".csv", ".tsv", ".txt", ".json", ".html", ".toml", ".xlsx", ".arrow", ".feather"])
+# Nothing that is written is packed by its name; what reads it would unpack it.
+PACKED = frozenset([".gz", ".bz2", ".xz", ".zst", ".zip"])
+OTHER_SUFFIXES = PACKED | {".csv", ".tsv", ".txt", ".json", ".html", ".toml", ".xlsx", ".arrow", ".feather"}
 
 
 NO_PAGES = OTHER_SUFFIXES - {".html", ".txt"} | {".parquet", ".png", ".svg", ".pdf"}

@@ -278,11 +278,13 @@ fn wait_note(model: &DriveModel, pass: &Pass, on_arrival: Angle, op: Op) -> Stri
     let to_go = on_arrival.until(first).0 / width;
     let passed = (on_arrival - first).0 / width;
     let ago = passed + 1;
+    let sectors = |count: u64| if count == 1 { "1 sector".to_owned() } else { format!("{count} sectors") };
+    let (missed, left) = (sectors(ago), sectors(to_go));
     if passed < to_go && passed < 4 {
-        format!("the first sector had just passed, {ago} sectors ago; almost a full revolution")
+        format!("the first sector had just passed, {missed} ago; almost a full revolution")
     } else if passed < to_go {
-        format!("the first sector was missed by {ago}: {to_go} sectors to go")
+        format!("the first sector was missed by {missed}: {left} to go")
     } else {
-        format!("{to_go} sectors to go before the first one comes")
+        format!("{left} to go before the first one comes")
     }
 }

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import App, Parameter
 
 from headstack.cli import offered, output, progress
-from headstack.cli.options import OUTPUT, Json, Overrides, model_overrides
+from headstack.cli.options import OUT_NAMES, OUTPUT, Json, Overrides, model_overrides
 from headstack.cli.verbs import VERBS, examples, helped
 from headstack.counted import plural
 from headstack.shown import between, capacity, number, percent, several, shown
@@ -247,7 +247,7 @@ def import_(
     out: Annotated[
         Path | None,
         Parameter(
-            name=["--out", "-o"],
+            name=OUT_NAMES,
             group=OUTPUT,
             help="Write the drive file here instead of printing it; of a .parv the system file, or into this directory.",
         ),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from headstack.cli import DONE, IN_PART, interrupted, output, progress
-from headstack.cli.options import OUTPUT, RUN, Json, Replay, TraceOptions, check_counts
+from headstack.cli.options import OUT_NAMES, OUTPUT, RUN, Json, Replay, TraceOptions, check_counts
 from headstack.cli.sweep import kept, say_failures
 from headstack.errors import InputError
 from headstack.shown import of_unit
@@ -34,7 +34,9 @@ def explore(
     ] = None,
     threads: Annotated[int | None, Parameter(group=RUN, help="So many runs at a time; one a core if left out.")] = None,
     # Not among the outputs that appear together in the end: what is done is kept.
-    out: Annotated[Path | None, Parameter(group=RUN, help="Folder to keep the runs in; `compare` reads it.")] = None,
+    out: Annotated[
+        Path | None, Parameter(name=OUT_NAMES, group=RUN, help="Folder to keep the runs in; `compare` reads it.")
+    ] = None,
     resume: Annotated[bool, Parameter(group=RUN, help="Go on with what is in the folder of --out.")] = False,
     report: Annotated[Path | None, Parameter(group=OUTPUT, help="HTML page of the candidates.")] = None,
     json: Json = False,

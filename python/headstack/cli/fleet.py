@@ -12,6 +12,7 @@ from cyclopts import Parameter
 from headstack.cli import offered, output, progress
 from headstack.cli.models import built_system
 from headstack.cli.options import (
+    OUT_NAMES,
     OUTPUT,
     RUN,
     Dask,
@@ -63,7 +64,9 @@ def fleet(
     worst: Annotated[int, Parameter(group=OUTPUT, help="List so many of the devices with the highest p99.")] = 10,
     scheduler: Scheduler = None,
     set_: Overrides = (),
-    out: Annotated[Path | None, Parameter(group=OUTPUT, help="Parquet file for the devices, one row each.")] = None,
+    out: Annotated[
+        Path | None, Parameter(name=OUT_NAMES, group=OUTPUT, help="Parquet file for the devices, one row each.")
+    ] = None,
     json: Json = False,
 ) -> int:
     """Run a trace of many devices, each on a drive of its own: percentiles of all requests, and the worst devices."""

@@ -35,6 +35,7 @@ WrittenAs = Annotated[
         help="The format to write, where the file's name does not say it; `trace formats` lists them.",
     ),
 ]
+OUT_NAMES = ("--out", "-o")
 Json = Annotated[bool, Parameter(name="--json", group=OUTPUT, help="Print one JSON object instead of tables.")]
 Overrides = Annotated[
     tuple[str, ...],

@@ -134,7 +134,7 @@ FLAGS = ("--help", "--version", "--json", "--csv", "--plain")
 
 
 MEANT = ("--out", "--report", "--json", "--set", "--requests", "--trace", "--workload", "--data")
-"""What letters such as `-o` mean to people: the first of these that a verb has."""
+"""What letters such as `-r` mean to people: the first of these that a verb has."""
 
 
 def _in_our_words(problem: CycloptsError, arguments: list[str]) -> str:

@@ -10,6 +10,7 @@ from cyclopts import Parameter
 from headstack.cli import offered, output, progress
 from headstack.cli.models import built_system
 from headstack.cli.options import (
+    OUT_NAMES,
     OUTPUT,
     RUN,
     Json,
@@ -85,7 +86,8 @@ def simulate(
     scheduler: Scheduler = None,
     set_: Overrides = (),
     out: Annotated[
-        Path | None, Parameter(group=OUTPUT, help="Parquet file for the completions, one row a request.")
+        Path | None,
+        Parameter(name=OUT_NAMES, group=OUTPUT, help="Parquet file for the completions, one row a request."),
     ] = None,
     driver_out: Annotated[
         Path | None,

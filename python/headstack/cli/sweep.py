@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from headstack.cli import DONE, IN_PART, interrupted, output, progress
-from headstack.cli.options import RUN, Dask, Json
+from headstack.cli.options import OUT_NAMES, RUN, Dask, Json
 from headstack.counted import kept_runs
 from headstack.errors import InputError
 from headstack.shown import several
@@ -26,7 +26,10 @@ def sweep(
     file: Annotated[Path, Parameter(help="Sweep file: what is run, over which grid, how often.")],
     *,
     # Not among the outputs that appear together in the end: what is done is kept.
-    out: Annotated[Path, Parameter(group=RUN, help="Folder for the results: each run is there as soon as it is done.")],
+    out: Annotated[
+        Path,
+        Parameter(name=OUT_NAMES, group=RUN, help="Folder for the results: each run is there as soon as it is done."),
+    ],
     resume: Annotated[
         bool, Parameter(group=RUN, help="Go on with what is in the folder: runs that are there are not made again.")
     ] = False,

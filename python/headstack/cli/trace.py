@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import App, Parameter
 
 from headstack.cli import output, progress
-from headstack.cli.options import OUTPUT, Json, ReadOptions, Strict, TraceOptions, WrittenAs
+from headstack.cli.options import OUT_NAMES, OUTPUT, Json, ReadOptions, Strict, TraceOptions, WrittenAs
 from headstack.cli.verbs import VERBS, examples, helped
 from headstack.counted import plural
 from headstack.remote import as_given
@@ -91,7 +91,11 @@ def convert(
     trace: Annotated[Path, Parameter(help="The trace.")],
     out: Annotated[
         Path,
-        Parameter(help="What to write: a `.parquet`, `.csv` or `.arrow` file, or with `--as` another.", group=OUTPUT),
+        Parameter(
+            name=OUT_NAMES,
+            help="What to write: a `.parquet`, `.csv` or `.arrow` file, or with `--as` another.",
+            group=OUTPUT,
+        ),
     ],
     *,
     as_: WrittenAs = None,

@@ -9,14 +9,14 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from headstack.cli import output
-from headstack.cli.options import OUTPUT, RUN, Json, seconds
+from headstack.cli.options import OUT_NAMES, OUTPUT, RUN, Json, seconds
 from headstack.errors import InputError
 from headstack.shown import number, percent, several
 
 
 def capture(
     device: Annotated[Path, Parameter(help="A block device, such as /dev/sda; of a partition the whole disk.")],
-    out: Annotated[Path, Parameter(help="What to write: a `.parquet` or a `.csv` file.", group=OUTPUT)],
+    out: Annotated[Path, Parameter(name=OUT_NAMES, help="What to write: a `.parquet` or a `.csv` file.", group=OUTPUT)],
     *,
     for_: Annotated[
         str | None,

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from headstack.cli import output
-from headstack.cli.options import OUTPUT, TRACE, Json, ReadOptions, Strict, WrittenAs
+from headstack.cli.options import OUT_NAMES, OUTPUT, TRACE, Json, ReadOptions, Strict, WrittenAs
 from headstack.cli.trace import left_out_words
 from headstack.errors import InputError
 from headstack.remote import as_given
@@ -16,7 +16,7 @@ from headstack.report.tables import duration
 
 
 def join(
-    out: Annotated[Path, Parameter(help="What to write, as `trace convert` does.", group=OUTPUT)],
+    out: Annotated[Path, Parameter(name=OUT_NAMES, help="What to write, as `trace convert` does.", group=OUTPUT)],
     *traces: Annotated[Path, Parameter(help="The traces, two or more.", group=TRACE)],
     clocks: Annotated[
         Literal["same", "begin", "follow"] | None,

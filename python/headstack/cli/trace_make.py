@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 
 from headstack.cli import output
-from headstack.cli.options import OUTPUT, RUN, Json, ReadOptions, Strict, WrittenAs
+from headstack.cli.options import OUT_NAMES, OUTPUT, RUN, Json, ReadOptions, Strict, WrittenAs
 from headstack.counted import plural
 from headstack.errors import InputError
 from headstack.files import write_whole
@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 
 
 def make(
-    out: Annotated[Path | None, Parameter(help="What to write, as `trace convert` does.", group=OUTPUT)] = None,
+    out: Annotated[
+        Path | None, Parameter(name=OUT_NAMES, help="What to write, as `trace convert` does.", group=OUTPUT)
+    ] = None,
     *,
     like: Annotated[Path | None, Parameter(group=RUN, help="The trace to be like.")] = None,
     model: Annotated[Path | None, Parameter(group=RUN, help="A workload model that `--save-model` wrote.")] = None,

@@ -216,7 +216,7 @@ def _refuted(summary: Mapping[str, Any]) -> list[Section]:
 def _retries(summary: Mapping[str, Any]) -> Section:
     found = summary["retries"]
     rows = [
-        [row["name"], f"{row['value']:.3g}", f"{row['ci95'][0]:.2g} to {row['ci95'][1]:.2g}"]
+        [row["name"], f"{row['value']:.3g}", f"{row['ci95'][0]:.3g} to {row['ci95'][1]:.3g}"]
         for row in found["parameters"]
     ]
     text = f"{retries_words(found)}."
