@@ -299,6 +299,7 @@ def test_a_trace_of_which_nothing_makes_sense(tmp_path: Path, verb: str) -> None
         (("simulate",), "simulate needs SYSTEM"),
         (("validate", "hp-97560"), "validate needs --trace"),
         (("simulate", "hp-97560", "--requests"), "--requests needs a value"),
+        (("simulate", "hp-97560", "-o"), "-o needs a value"),
         (("simulate", "hp-97560", "--requests", "ten"), "--requests `ten` is not a whole number"),
         (("simulate", "hp-97560", "--inter-arrival-ms", "ten"), "--inter-arrival-ms `ten` is not a number"),
         (("schedulers", "here"), "schedulers takes no argument; `here` given"),

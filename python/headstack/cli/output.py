@@ -151,7 +151,7 @@ def _in_our_words(problem: CycloptsError, arguments: list[str]) -> str:
     ):
         name, value, kind = odd.groups()
         return f"{name} `{value}` is not a {'whole ' if kind == 'int' else ''}number"
-    absent = re.fullmatch(r'Command "(.*)" parameter "?(--[\w-]+)"? requires an argument\.?', message)
+    absent = re.fullmatch(r'Command "(.*)" parameter "?(--?[\w-]+)"? requires an argument\.?', message)
     if absent is None:
         return message
     verb, option = absent.groups()
