@@ -518,3 +518,27 @@ cases = [{ name = "one", set = { "volume.data.failed_drives" = [0] } }, \
     assert "no: lost data" in said
     assert "lost data" in said.split("points ")[1]
     assert "1 of 2 points: point 1" in said
+
+
+def test_loads_with_a_point_each_tell_the_times_of_those_that_keep_up(tmp_path: Path) -> None:
+    """The p99 of a queue that grew without end was told as one among others, and its page had a chart without axes."""
+    text = (BASE + GAP).replace("hp-97560", "nearline-18tb").replace("300", "1_000")
+    text = text.replace("20.0, 40.0", "0.5, 20.0, 40.0")
+    found = headstack.sweep(written(tmp_path, text), tmp_path / "out").compare()
+    assert found.left_behind == {0}
+    times = [point.estimate("response_ms.p99") for point in found.points[1:]]
+    ends = sorted(time.mean for time in times if time is not None)
+    assert (
+        f"none to compare it with; the p99 of those that keep up is {ends[0]:.4g} to {ends[1]:.4g} ms."
+        in found.answer()
+    )
+    assert "1 of 3 points does not keep up with its load" in found.answer()
+    # Of crosses alone there is no key.
+    found.__dict__["left_behind"] = {0, 1, 2}
+    chart = next(section for section in sweep_page(found).sections if "against" in section.title).chart
+    assert chart is not None
+    assert {
+        layer.parts["encoding"]["color"].get("legend", "")
+        for layer in chart.layers
+        if "color" in layer.parts["encoding"]
+    } == {None}

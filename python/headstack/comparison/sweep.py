@@ -165,8 +165,7 @@ class SweepComparison:
                 else "No point keeps up with its load."
             )
         if len(self.loads) > 1 and all(len(load) == 1 for load in self.loads):
-            ends = " to ".join(dict.fromkeys(cells.figure(end) for end in (min(known), max(known))))
-            return f"Each of the {len(self.loads)} loads has one point, and none to compare it with; their p99 is {ends} ms."
+            return " ".join([self._alone(), *self._left_out()])
         sentences = [self._best(P99, "p99", " ms")]
         sentences += [
             self._best(front.metric, front.word, " USD" if front.metric == metrics.USD else "") for front in self.fronts
@@ -174,6 +173,13 @@ class SweepComparison:
         if self._is_chance_unknown:
             sentences.append("Whether these differences are chance is not known (one run a point).")
         return " ".join(filter(None, [*sentences, *self._left_out()]))
+
+    def _alone(self) -> str:
+        """What is said where each load has one point; of those that keep up, as others have no p99 to tell."""
+        times = [mean for point in self._kept(self.points) if (mean := _mean(point, P99)) is not None]
+        ends = " to ".join(dict.fromkeys(cells.figure(end) for end in (min(times), max(times))))
+        whose = "the p99 of those that keep up" if self.left_behind else "their p99"
+        return f"Each of the {len(self.loads)} loads has one point, and none to compare it with; {whose} is {ends} ms."
 
     def _left_out(self) -> list[str]:
         """Which points are on no front, and why."""

@@ -209,11 +209,12 @@ def front_section(
     )
     colours = {"on the front": style.VERMILLION, "others": style.PALE, LEFT: style.GREY}
     used = [place for place in colours if place in frame["place"]]
+    # What a cross is, the text says: a key would show a dot. Of crosses alone there is no key: an empty one crops the chart.
+    keyed = [place for place in used if place != LEFT]
     colour = vega.Color(
         "place:N",
         scale=vega.Scale(domain=used, range=[colours[place] for place in used]),
-        # What a cross is, the text says: a key would show a dot.
-        legend=vega.Legend(values=[place for place in used if place != LEFT]),
+        legend=vega.Legend(values=keyed) if keyed else None,
     )
     y = vega.Y("p99:Q", title="p99 of the response (ms)", scale=scale)
     line = base.filter(vega.is_equal("place", "on the front")).mark("line", interpolate="step-after", color=style.VERMILLION, strokeWidth=1
