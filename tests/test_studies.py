@@ -51,6 +51,13 @@ def test_a_verdict_asks_the_whole_interval(row: Row, verdict: str) -> None:
     assert row.verdict == verdict
 
 
+def test_a_row_says_where_its_interval_decides() -> None:
+    """A number above "at least 1.00" was not reproduced, and nothing said why."""
+    assert "all of it must hold" in at_least("a", "", 1.0, 1.07, "", ci95=0.08).note
+    assert "must hold" not in at_least("a", "", 1.0, 1.07, "", ci95=0.01).note
+    assert "must hold" not in at_most("a", "", 1.0, 1.07, "", ci95=0.08).note
+
+
 def test_a_note_begins_with_the_interval() -> None:
     assert at_most("a", "", 1.0, 0.9, "", ci95=0.0123, note="why").note == "0.900 ± 0.012 (95 %); why"
     assert at_most("a", "", 2000.0, 1119.1, "", ci95=161.0).note == "1,119 ± 161 (95 %)"

@@ -129,8 +129,8 @@ def about(
     kind: Kind = "source",
 ) -> Row:
     """Our number is the paper's, give or take `within`; so is all of its 95 % interval, where `ci95` gives its half-width."""
-    holds = abs(ours - paper) + ci95 <= within * (1 + 1e-12)
-    return _row(id_, claim, paper, ours, unit, f"± {within:.3g}", holds, _sure(ours, ci95, note), kind)
+    room = within * (1 + 1e-12) - abs(ours - paper)
+    return _row(id_, claim, paper, ours, unit, f"± {within:.3g}", room >= ci95, _sure(ours, ci95, note, room), kind)
 
 
 def at_most(
@@ -145,7 +145,9 @@ def at_most(
     kind: Kind = "source",
 ) -> Row:
     """Our number is not above the paper's; nor is the upper end of its 95 % interval, where `ci95` gives its half-width."""
-    return _row(id_, claim, paper, ours, unit, "at most", ours + ci95 <= paper, _sure(ours, ci95, note), kind)
+    return _row(
+        id_, claim, paper, ours, unit, "at most", ours + ci95 <= paper, _sure(ours, ci95, note, paper - ours), kind
+    )
 
 
 def at_least(
@@ -160,7 +162,9 @@ def at_least(
     kind: Kind = "source",
 ) -> Row:
     """Our number is not below the paper's; nor is the lower end of its 95 % interval, where `ci95` gives its half-width."""
-    return _row(id_, claim, paper, ours, unit, "at least", ours - ci95 >= paper, _sure(ours, ci95, note), kind)
+    return _row(
+        id_, claim, paper, ours, unit, "at least", ours - ci95 >= paper, _sure(ours, ci95, note, ours - paper), kind
+    )
 
 
 def not_testable(id_: str, claim: str, paper: float | None, unit: str, note: str) -> Row:
@@ -174,12 +178,14 @@ def data_file(data: Path | None, name: str) -> Path | None:
     return path if path is not None and path.is_file() else None
 
 
-def _sure(ours: float, ci95: float, note: str) -> str:
-    """The note, after the interval that the verdict goes by."""
+def _sure(ours: float, ci95: float, note: str, room: float) -> str:
+    """The note, after the interval that the verdict goes by; `room`: how far the number is from where it would differ."""
     if not ci95:
         return note
     digits = max(0, 1 - floor(log10(ci95)))
-    return f"{ours:,.{digits}f} ± {ci95:,.{digits}f} (95 %)" + (f"; {note}" if note else "")
+    sure = f"{ours:,.{digits}f} ± {ci95:,.{digits}f} (95 %)"
+    sure += ", and all of it must hold" if 0 <= room < ci95 else ""
+    return sure + (f"; {note}" if note else "")
 
 
 def _row(

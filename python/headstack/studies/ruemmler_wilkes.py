@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import headstack
 from headstack.calibration.retries import retries_words
+from headstack.counted import plural
 from headstack.studies.framework import Progress, Row, about, at_least, at_most, data_file, not_testable
 
 if TYPE_CHECKING:
@@ -116,7 +117,7 @@ def _seek_values() -> list[Row]:
     ):
         drive = headstack.Drive(name, overrides=_printed(name))
         for distance, paper in values:
-            claim = f"{label}: seek over {distance:,} cylinders (Table 2)"
+            claim = f"{label}: seek over {plural(distance, 'cylinder')} (Table 2)"
             rows.append(
                 about(f"a2-{label.lower()}-{distance}", claim, paper, drive.seek_ms(distance), "ms", within=0.005)
             )
