@@ -2,7 +2,7 @@
 
 use serde::de::DeserializeOwned;
 
-use headstack_drive::spec::set_value;
+use headstack_drive::spec::{set_value, to_blame};
 
 use crate::SystemError;
 
@@ -17,13 +17,14 @@ pub(crate) fn apply<T: DeserializeOwned>(
         |path: &str, reason: String| SystemError::Override { path: path.to_owned(), reason, hint: None };
     let table: toml::Table = toml::from_str(text)
         .map_err(|error| SystemError::Syntax { origin: origin.to_owned(), message: error.to_string() })?;
-    let mut value = toml::Value::Table(table);
+    let unchanged = toml::Value::Table(table);
+    let mut value = unchanged.clone();
     for (path, new) in set {
         set_value(&mut value, path, new).map_err(|reason| failed(path, reason))?;
     }
     value.try_into().map_err(|error: toml::de::Error| {
-        let paths: Vec<&str> = set.iter().map(|(path, _)| path.as_str()).collect();
-        failed(&paths.join(", "), error.to_string().trim_end().to_owned())
+        let blamed = to_blame(&unchanged, set, |one| one.try_into::<T>().is_err());
+        failed(&blamed, error.to_string().trim_end().to_owned())
     })
 }
 

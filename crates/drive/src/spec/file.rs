@@ -2,6 +2,7 @@
 
 use super::{
     DriveSpec, Provenance, ProvenanceKind, SpecProblem, check, kinds, old_names, provenance, set_value,
+    to_blame,
 };
 
 /// Why a drive file is unusable. Nothing of it is used.
@@ -74,6 +75,7 @@ impl DriveSpec {
                 .iter()
                 .map(|(path, value)| (old_names::path_now(path).into_owned(), value.clone()))
                 .collect();
+            let unchanged = table.clone();
             for (path, value) in &overrides {
                 let refused =
                     |reason| SpecError::Override { name: name.to_owned(), path: path.clone(), reason };
@@ -82,7 +84,7 @@ impl DriveSpec {
             }
             spec = Self::deserialize_value(table).map_err(|e| SpecError::Override {
                 name: name.to_owned(),
-                path: overrides.iter().map(|(path, _)| path.as_str()).collect::<Vec<_>>().join(", "),
+                path: to_blame(&unchanged, &overrides, |one| Self::deserialize_value(one).is_err()),
                 reason: e,
             })?;
             old_names::rename_provenance(&mut spec);

@@ -38,7 +38,7 @@ pub use heads::{Carrier, FixedHeadsSpec, HeadOfArm, HeadPlacement, HeadSet};
 pub use layout::{LayoutSpec, Order, RegionSpec, RemapSpec, SpareGroup, SparesSpec, TrackRunSpec, ZoneSpec};
 pub use mechanics::{MechanicsSpec, RecalibrationMode, RecalibrationSpec, SeekSpec, SpindleSpec};
 pub use old_names::old_names;
-pub use overrides::set_value;
+pub use overrides::{set_value, to_blame};
 pub use power::{DiskStack, Gas, PowerConditionSpec, PowerSpec, SpeedChange};
 pub use provenance::{Provenance, ProvenanceKind};
 pub use rules::{

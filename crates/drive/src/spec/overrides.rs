@@ -15,6 +15,22 @@ pub fn set_value(table: &mut toml::Value, path: &str, value: &str) -> Result<(),
     put(table, &parts, &parse(value))
 }
 
+/// The paths to blame where all values together are refused: those that are refused each by itself, or else all.
+#[must_use]
+pub fn to_blame(
+    whole: &toml::Value,
+    set: &[(String, String)],
+    is_refused: impl Fn(toml::Value) -> bool,
+) -> String {
+    let by_itself = |(path, value): &&(String, String)| {
+        let mut table = whole.clone();
+        set_value(&mut table, path, value).is_ok() && is_refused(table)
+    };
+    let alone: Vec<_> = set.iter().filter(by_itself).collect();
+    let blamed = if alone.is_empty() { set.iter().collect() } else { alone };
+    blamed.iter().map(|(path, _)| path.as_str()).collect::<Vec<_>>().join(", ")
+}
+
 /// A TOML value as typed on a command line; what is no TOML value is a string.
 fn parse(text: &str) -> toml::Value {
     toml::from_str::<toml::Table>(&format!("value = {text}"))

@@ -79,7 +79,7 @@ impl Volume for Mirror {
                 "level \"{level}\" takes two drives or more, not {drives}; use level = \"single\""
             ));
         }
-        (options.failed_drives.len() >= drives).then(|| "data are lost: every drive has failed".to_owned())
+        (options.failed_count() >= drives).then(|| "data are lost: every drive has failed".to_owned())
     }
 
     fn new(members: Members) -> Self {

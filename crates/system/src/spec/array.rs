@@ -1,5 +1,7 @@
 //! What a volume of several drives can be told beside its level.
 
+use std::collections::BTreeSet;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -40,6 +42,13 @@ pub struct ArrayOptions {
     /// How stripes are spread over more drives than they have members.
     #[serde(default, skip_serializing_if = "is_default")]
     pub declustered: DeclusteredOptions,
+}
+
+impl ArrayOptions {
+    /// How many drives have failed; one that is named twice is one.
+    pub(crate) fn failed_count(&self) -> usize {
+        self.failed_drives.iter().collect::<BTreeSet<_>>().len()
+    }
 }
 
 /// Whether a value is what holds where nothing is said.

@@ -174,10 +174,16 @@ fn arrays_that_cannot_be_are_refused() {
             ".parity_layout`: means nothing to level \"raid-4\"",
         ),
         ("declustered", 6, "parity_layout = \"left-symmetric\"", "means nothing to level \"declustered\""),
-        ("raid-5", 4, "failed_drives = [0, 1]", "data are lost: level \"raid-5\" survives 1 failed drives"),
+        (
+            "raid-5",
+            4,
+            "failed_drives = [0, 1]",
+            "data are lost: level \"raid-5\" survives 1 failed drive at most",
+        ),
         ("raid-5", 4, "failed_drives = [4]", "4 is not one of the 4 drives"),
         ("raid-6", 4, "failed_drives = [1, 1]", "named twice"),
         ("raid-1", 2, "failed_drives = [0, 1]", "data are lost"),
+        ("raid-1", 2, "failed_drives = [0, 0]", "named twice"),
         ("raid-10", 4, "failed_drives = [2, 3]", "drives 2, 3"),
         (
             "raid-0",
@@ -193,6 +199,17 @@ fn arrays_that_cannot_be_are_refused() {
         let refused = no_array(level, drives, more);
         assert!(refused.contains(says), "{level}, {more}: {refused}");
     }
+    assert!(!no_array("raid-1", 2, "failed_drives = [0, 0]").contains("lost"), "one drive is named twice");
+}
+
+/// Both keys were blamed for a value of the one.
+#[test]
+fn the_value_that_is_refused_is_blamed() {
+    let refused = |pairs| read(PAIR, pairs).unwrap_err().to_string();
+    let one = refused(&[("host.queue_limit", "-1"), ("host.scheduler", "sstf")]);
+    assert!(one.contains("cannot set `host.queue_limit`:"), "{one}");
+    let both = refused(&[("host.queue_limit", "-1"), ("host.scheduler", "7")]);
+    assert!(both.contains("cannot set `host.queue_limit, host.scheduler`:"), "{both}");
 }
 
 #[test]

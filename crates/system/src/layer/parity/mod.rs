@@ -208,7 +208,7 @@ impl Volume for Parity {
     }
 
     fn check(level: &str, drives: usize, options: &ArrayOptions) -> Option<String> {
-        let (parities, failed) = (parities(level, options), options.failed_drives.len());
+        let (parities, failed) = (parities(level, options), options.failed_count());
         if level == DECLUSTERED {
             if let Some(problem) = check_declustered(drives, options) {
                 return Some(problem);
@@ -216,11 +216,10 @@ impl Volume for Parity {
         } else if drives < parities + 2 {
             return Some(format!("level \"{level}\" takes {} drives or more, not {drives}", parities + 2));
         }
-        (failed > parities).then(|| {
-            format!(
-                "data are lost: level \"{level}\" survives {parities} failed drives at most, not {failed}"
-            )
-        })
+        let most =
+            if parities == 1 { "1 failed drive".to_owned() } else { format!("{parities} failed drives") };
+        (failed > parities)
+            .then(|| format!("data are lost: level \"{level}\" survives {most} at most, not {failed}"))
     }
 
     fn new(members: Members) -> Self {

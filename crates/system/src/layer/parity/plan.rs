@@ -181,7 +181,12 @@ impl Planning<'_> {
         match self.planner.small_writes {
             SmallWrites::ReadModifyWrite => all(true),
             SmallWrites::ReconstructWrite => all(false),
-            SmallWrites::FewestReads => self.fewer(all(true), all(false)),
+            SmallWrites::FewestReads => {
+                let way = self.fewer(all(true), all(false));
+                // With drives missing, parities that are left may tell in fewer reads what the stripe held.
+                let stripe = || bands.iter().flat_map(|found| self.array.enough(found.band)).collect();
+                if self.array.is_whole() { way } else { self.fewer(way, stripe()) }
+            }
             SmallWrites::AsMd => {
                 let of_band =
                     |band| self.fewer(self.reads_of_band(band, false), self.reads_of_band(band, true));
@@ -378,6 +383,11 @@ mod tests {
         assert_eq!(counts(&array(&[1]).write(0, 4)), (2, 2));
         // The parity has failed.
         assert_eq!(counts(&array(&[3]).write(0, 4)), (0, 1));
+        // Stripe 0 of RAID 6 on four drives is Q 0 1 P. Without 1 any two of the others tell what it held: two reads, where the
+        // old value of 0 and both parities are three.
+        let raid_6 = |policy| self::array(4, 2, &[2], policy).write(0, 4);
+        assert_eq!(counts(&raid_6(SmallWrites::FewestReads)), (2, 3));
+        assert_eq!(counts(&raid_6(SmallWrites::ReadModifyWrite)), (3, 3));
     }
 
     /// Every sector of a drive within the rows is one sector of the volume, or parity.
