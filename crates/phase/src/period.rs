@@ -3,6 +3,7 @@
 //! Pairs on one cylinder need no skew but that between its tracks. Over a tenth of a second a period wrong by half a
 //! percent is wrong by less than a tenth of a turn, so the search begins there, with the track skew beside it (the
 //! file's, or one in turns for all zones), and goes on to longer times; at last, with the layout known, to seconds.
+//! Where requests go all over the disk few pairs lie on one cylinder: then the file's layout is tried on all of them.
 
 use crate::evidence::{above_chance, look_elsewhere};
 use crate::geometry::Geometry;
@@ -38,13 +39,19 @@ fn score(terms: &[Term], guess: Guess, width: f64) -> f64 {
     terms.iter().map(|term| weight(error(term), width)).sum::<f64>() / terms.len().max(1) as f64
 }
 
-/// The period in ns, from pairs on one cylinder; `None` where they do not agree on one.
+/// The period in ns; `None` where the pairs do not agree on one.
 pub(crate) fn search(
     geometry: &Geometry,
     sightings: &[Sighting],
     pairs: &[Pair],
     nominal_ns: f64,
 ) -> Option<f64> {
+    on_cylinders(geometry, sightings, pairs, nominal_ns)
+        .or_else(|| by_layout(&Model::of_file(geometry, nominal_ns), sightings, pairs))
+}
+
+/// From pairs on one cylinder.
+fn on_cylinders(geometry: &Geometry, sightings: &[Sighting], pairs: &[Pair], nominal_ns: f64) -> Option<f64> {
     let with_file = terms(geometry, sightings, pairs, nominal_ns, true);
     if with_file.len() < FEW {
         return None;
@@ -56,6 +63,27 @@ pub(crate) fn search(
         scored.map(|(guess, terms)| (score(terms, guess, WIDE), guess)).max_by(|a, b| a.0.total_cmp(&b.0))?;
     // Some 30 speeds and 64 skews can be told apart.
     (above_chance(score, with_file.len()) > look_elsewhere(2000.0)).then(|| nominal_ns / (1.0 + guess.speed))
+}
+
+/// From all pairs, if the file has their angles right.
+fn by_layout(file: &Model, sightings: &[Sighting], pairs: &[Pair]) -> Option<f64> {
+    let terms = of_layout(file, sightings, pairs);
+    if terms.len() < FEW {
+        return None;
+    }
+    let guess = best(&terms, 1);
+    let score = score(&terms, guess, WIDE);
+    (above_chance(score, terms.len()) > look_elsewhere(2000.0)).then(|| file.period_ns / (1.0 + guess.speed))
+}
+
+/// All pairs, with the layout known.
+fn of_layout(model: &Model, sightings: &[Sighting], pairs: &[Pair]) -> Vec<Term> {
+    let term = |pair: &Pair| Term {
+        turns: model.error(sightings, pair),
+        revolutions: pair.ns / model.period_ns,
+        step: 0.0,
+    };
+    pairs.iter().map(term).collect()
 }
 
 fn terms(
@@ -189,10 +217,7 @@ fn sharpened(model: &mut Model, sightings: &[Sighting], pairs: &[Pair], reach_ns
         return None;
     }
     let nominal = model.period_ns;
-    let terms: Vec<Term> = pairs
-        .iter()
-        .map(|pair| Term { turns: model.error(sightings, pair), revolutions: pair.ns / nominal, step: 0.0 })
-        .collect();
+    let terms = of_layout(model, sightings, pairs);
     let longest = terms.iter().map(|term| term.revolutions).fold(0.0, f64::max);
     let spacing = 0.04 / longest;
     let arm = ((WIDE / 2.0) / (reach_ns / nominal) / spacing).ceil().min(100.0) as i32;

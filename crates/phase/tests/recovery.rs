@@ -166,6 +166,33 @@ fn a_file_that_is_right_is_kept_but_for_the_speed() {
     assert_eq!(fitted.provenance_of("rotation_rpm").unwrap().kind, ProvenanceKind::Fitted);
 }
 
+/// Requests all over the disk, of which no two within some tenths of a second lie on one cylinder, have a period, too: it was said
+/// that they tell none, of a file that has every angle right, and a wrong speed stayed.
+#[test]
+fn requests_all_over_the_disk_tell_the_speed_of_a_right_file() {
+    let truth = Truth { breaks: Vec::new(), ..plain() };
+    let mut seen = observations(&truth.observe(&mut Random(13), 8000));
+    let mut kept: Vec<Observation> = Vec::new();
+    seen.retain(|one| {
+        let is_far = kept.iter().rev().take(8).all(|before| before.lba.abs_diff(one.lba) > 20_000);
+        if is_far {
+            kept.push(*one);
+        }
+        is_far
+    });
+    assert!(seen.len() > 1000);
+    let fit = PhaseFit::new(&seen, &Geometry::new(&truth.layout), NOMINAL_RPM);
+    assert!(fit.period_found);
+    assert!((fit.period_ns / truth.period_ns - 1.0).abs() < 5e-6, "{}", fit.rpm);
+    // With skews that are not the drive's nothing agrees, and nothing is said to have been found.
+    let mut wrong = truth.layout.clone();
+    for zone in &mut wrong.zone {
+        zone.cylinder_skew_sectors += 0.317 * f64::from(zone.sectors_per_track);
+    }
+    let lost = PhaseFit::new(&seen, &Geometry::new(&wrong), NOMINAL_RPM);
+    assert!(!lost.period_found || (lost.period_ns / truth.period_ns - 1.0).abs() < 1e-4, "{}", lost.rpm);
+}
+
 /// Three zones of whole-sector skews with spare tracks at their ends, of which eleven are in use: `[cylinder, head]`.
 fn with_tracks_passed_over() -> Truth {
     let skipped = vec![
