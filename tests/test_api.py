@@ -382,3 +382,12 @@ def test_reads_and_writes_have_quantiles_of_their_own() -> None:
             # The smallest value that so large a share is at or below.
             rank = int(np.ceil(share * len(times) - 1e-9))
             assert told[key] == pytest.approx(times[rank - 1], abs=1e-6), (direction, key)
+
+
+def test_a_built_system_says_what_changes_a_named_one() -> None:
+    """`scheduler=` was answered by where overrides go."""
+    built = headstack.Drive("hp-97560")
+    with pytest.raises(
+        headstack.InputError, match="`overrides` and `scheduler` change a system that is named, and this is a Drive"
+    ):
+        headstack.simulate(built, headstack.Workload(toml=QUICK), requests=3, scheduler="host:c-look")

@@ -326,6 +326,10 @@ def test_a_failed_point_is_told_and_breaks_limits(tmp_path: Path) -> None:
     gate = run_cli("compare", tmp_path / "out", "--fail-if", "response_ms.p99 > 1000000ms")
     assert gate.code == 1
     assert "point 1 ([0, 4000000]): failed, so that there is no value" in " ".join(gate.err.split())
+    # A sweep was called whole, and its comparison said nothing of it in a notebook.
+    done = headstack.Sweep(tmp_path / "out")
+    assert repr(done).endswith(", 1 of 2 points, 1 failed)")
+    assert "1 of 2 points complete. 1 failed." in done.compare()._repr_html_()
 
 
 def test_a_point_that_is_not_complete_breaks_limits(tmp_path: Path) -> None:

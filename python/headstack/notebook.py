@@ -233,20 +233,27 @@ def sweep(done: Sweep) -> str:
     """How far a sweep is, and its points as `headstack sweep` prints them."""
     from headstack.sweeping import table
 
-    definition, of = done.definition, len(done.definition.points)
-    told = [f"{len(done.complete):,} of {of:,} points complete."]
+    definition = done.definition
+    heads, rows = table.columns(done, done.served), table.rows(done, done.served)
+    return _grid(definition.summary or definition.path.name, " ".join(_how_far(done)), heads, rows)
+
+
+def _how_far(done: Sweep) -> list[str]:
+    """How many points are complete, keep up, and failed."""
+    told = [f"{len(done.complete):,} of {len(done.definition.points):,} points complete."]
     if slow := sum(why == "overloaded" for why in done.behind.values()):
         told.append(f"{slow:,} do not keep up with their load." if slow > 1 else "1 does not keep up with its load.")
     if done.failures:
         told.append(f"{len(done.failures):,} failed.")
-    heads, rows = table.columns(done, done.served), table.rows(done, done.served)
-    return _grid(definition.summary or definition.path.name, " ".join(told), heads, rows)
+    return told
 
 
 def sweep_comparison(found: SweepComparison) -> str:
     """The answer of a sweep, and its points with what changed, as `headstack compare` prints them."""
     definition = found.sweep.definition
-    return _grid(definition.summary or definition.path.name, found.answer(), found.columns, found.rows())
+    # What all points are, as the command line tells beside its answer.
+    told = [found.answer(), *_how_far(found.sweep)] if found.sweep.failures or found.sweep.behind else [found.answer()]
+    return _grid(definition.summary or definition.path.name, " ".join(told), found.columns, found.rows())
 
 
 def _value(value: object) -> str:

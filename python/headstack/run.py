@@ -40,7 +40,11 @@ def as_system(
             f"{system!r} is not a system", "name one of the library or a file, or give a Drive or a System"
         )
     if overrides:
-        raise InputError("values can be replaced in a system that is named", "give the overrides where it was made")
+        kind = type(system).__name__
+        raise InputError(
+            f"`overrides` and `scheduler` change a system that is named, and this is a {kind}",
+            f"give its name or path here, or `overrides=` where the {kind} is made",
+        )
     built = system if isinstance(system, _core.System) else _core.System.of_drive(system)
     unusual.tell(built)
     return built

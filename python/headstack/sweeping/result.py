@@ -244,7 +244,8 @@ class Sweep:
         return sweep(self)
 
     def __repr__(self) -> str:
-        return f"Sweep({str(self.folder)!r}, {len(self.results):,} of {len(self.definition.points):,} points)"
+        failed = f", {len(self.failures):,} failed" if self.failures else ""
+        return f"Sweep({str(self.folder)!r}, {len(self.complete):,} of {len(self.definition.points):,} points{failed})"
 
 
 def _is_plain(values: Sequence[object]) -> bool:
