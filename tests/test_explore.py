@@ -242,7 +242,7 @@ def test_a_trace_that_no_candidate_can_serve_is_why_there_is_no_answer(load: Pat
         (('"nearline-18tb" = 300', '"nearline-18tb" = "dear"'), "must be a number"),
         (('["nearline-18tb", "cheetah-9lp"]', '["nearline-19tb"]'), "nearline-18tb"),
         (("drives = 3", "drives = 3\nstripes = 64"), "stripes"),
-        (("p99_ms = 60", "p99_ms = true"), "p99_ms: True"),
+        (("p99_ms = 60", "p99_ms = true"), "p99_ms: true"),
         (('[usd]\n"nearline-18tb" = 300\n', "[[usd]]\n"), "usd: must be a table"),
         (('"nearline-18tb" = 300', '"nearline-16tb" = 300'), "did you mean `nearline-18tb`"),
         (('["nearline-18tb", "cheetah-9lp"]', '["cheetah-9lp", "cheetah-9lp"]'), "there twice"),
@@ -256,6 +256,26 @@ def test_what_is_wrong_with_candidates_is_said(load: Path, tmp_path: Path, chang
     assert said in outcome.err
     assert outcome.code in {1, 2}
     assert "Traceback" not in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("given", "hint"),
+    [
+        ('"60"', "without quotes: p99_ms = 60"),
+        ("1e999", "p99_ms = 60"),
+        ("true", "p99_ms = 60"),
+        ("-inf", "p99_ms = 60"),
+        ("[60]", "p99_ms = 60"),
+        ("0", "p99_ms = 60"),
+    ],
+)
+def test_a_p99_in_the_file_is_named_as_it_was_typed(load: Path, tmp_path: Path, given: str, hint: str) -> None:
+    """A text in quotes was told without them, 1e999 as inf, true as True."""
+    file = tmp_path / "candidates.toml"
+    file.write_text(CANDIDATES.replace("p99_ms = 60", f"p99_ms = {given}"))
+    said = " ".join(refused("explore", load / "load.trace", "--candidates", file).split())
+    assert f"p99_ms: {given} is not a time that can be kept: it must be a number of ms above 0" in said
+    assert hint in said
 
 
 @pytest.mark.parametrize("given", ["inf", "1e999", "nan", "0"])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tomllib
 from dataclasses import dataclass
-from math import inf
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, cast
@@ -73,10 +72,9 @@ def explore(
     opened = trace if isinstance(trace, _core.Trace) else _core.Trace(Path(trace))
     file = Path(candidates)
     table = _read(file)
-    needed = table.get("p99_ms") if p99_ms is None else p99_ms
-    is_number = isinstance(needed, (int, float)) and not isinstance(needed, bool)
-    if needed is not None and not (is_number and 0 < needed < inf):
-        raise InputError(f"p99_ms: {needed} is not a time that can be kept", "give a positive number of ms")
+    needed = _needed(
+        table.get("p99_ms") if p99_ms is None else p99_ms, f"{file}: p99_ms" if p99_ms is None else "p99_ms"
+    )
     text = _sweep_text(table, file, opened, requests, replay)
     grid = definition.of_table(tomllib.loads(text), file, text)
     if out is not None:
@@ -85,6 +83,16 @@ def explore(
     with TemporaryDirectory(prefix="headstack-") as place:
         done = run_definition(grid, Path(place) / "runs", threads=threads, progress=progress)
         return _weighed(done, needed, threads)
+
+
+def _needed(value: Any, where: str) -> float | None:
+    """The 99th percentile that is needed, if one is."""
+    if value is None or (reading.is_number(value) and value > 0):
+        return value
+    hint = reading.number_hint("p99_ms", value, "60")
+    raise InputError(
+        f"{where}: {reading.typed(value)} is not a time that can be kept: it must be a number of ms above 0", hint
+    )
 
 
 def _weighed(done: Sweep, needed: float | None, threads: int | None) -> Exploration:

@@ -139,7 +139,9 @@ def coefficients(found: Coefficients) -> str:
     ]
     rows = [("io.cost.model", found.iocost_line), *((name, str(value)) for name, value in constants)]
     said = "".join(sentence(with_minus(form.sentence())) for form in found.forms)
-    return table(f"{found.system}, {found.writes}", rows) + said
+    if found.choice:
+        rows.insert(0, ("volumes", ", ".join(found.volumes)))
+    return table(found.title, rows) + said
 
 
 def power_budget(found: PowerBudget) -> str:

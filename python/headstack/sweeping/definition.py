@@ -216,7 +216,12 @@ def _checked(name: str, value: Any) -> None:
     try:
         _core.check_number(name, value)
     except TypeError:
-        raise InputError(f"`{name}`: {reading.toml_text(value)} is not a number of its kind") from None
+        raise InputError(f"`{name}`: {reading.typed(value)} is not a number of its kind") from None
+    except InputError as problem:
+        # The core tells a value as Python writes it.
+        unquoted = reading.number_hint(name, value) if isinstance(value, str) and name != "seed" else ""
+        hint = "; ".join(filter(None, [problem.hint, unquoted]))
+        raise InputError(f"`{name}` cannot be {reading.typed(value)}", hint) from None
 
 
 def _repeats(table: Any, stop: Any) -> tuple[list[int], Stop | None]:
