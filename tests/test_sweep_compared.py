@@ -565,3 +565,21 @@ def test_loads_of_one_point_each_are_not_left_out(tmp_path: Path) -> None:
     assert left.summary["loads"] == 2
     # It would have had nothing to be compared with, and it is not there.
     assert [each["why"] for each in left.summary["loads_left_out"]] == [{"not complete": 1}]
+
+
+def test_one_point_is_told_as_one(tmp_path: Path) -> None:
+    """It was "1 of 1 points, 1 runs", and "1 of 1 points: point 0 …; their response times grow"."""
+    text = BASE.replace("300", "1_000") + RPM.replace("4002, 5400, 7200", "1000") + GAP.replace("20.0, 40.0", "0.5")
+    file = written(tmp_path, text.replace("hp-97560", "nearline-18tb"))
+    said = " ".join(run_cli("sweep", file, "--out", tmp_path / "out").out.split())
+    assert "1 of 1 point: point 0 (rotation_rpm 1000, gap 0.5); its response times grow" in said
+    done = headstack.Sweep(tmp_path / "out")
+    page = sweep_page(done.compare())
+    assert page.subtitle == "1 of 1 point, 1 run"
+    assert "1 of 1 point complete. 1 does not keep up with its load." in done._repr_html_()
+    assert repr(done).endswith(", 1 of 1 point)")
+    assert repr(done.compare()).endswith(", 1 point)")
+    texts = [page.answer, page.subtitle, *page.notices, *(section.text for section in page.sections), said]
+    assert not [
+        each for each in texts if re.search(r"(?<![\d.,±] )\b1 (?:points|runs|loads|candidates|requests)\b", each)
+    ]

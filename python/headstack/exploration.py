@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 from headstack import _core
 from headstack.arguments import checked
 from headstack.comparison.sweep import P99, WATTS, SweepComparison
+from headstack.counted import plural
 from headstack.errors import InputError
 from headstack.overload import overload
 from headstack.overrides import scheduler_override
@@ -69,7 +70,7 @@ def explore(
     progress
         Called with the number of runs that are done, and of those that are wanted.
     """
-    opened = trace if isinstance(trace, _core.Trace) else _core.Trace(Path(trace))
+    opened = trace if isinstance(trace, _core.Trace) else _core.Trace(trace)
     file = Path(candidates)
     table = _read(file)
     needed = _needed(
@@ -100,8 +101,9 @@ def _weighed(done: Sweep, needed: float | None, threads: int | None) -> Explorat
     failures = [point.failure for point in done.failures if point.failure is not None]
     if failures and not done.complete:
         first = failures[0]
+        none = f"none of the {len(failures):,} candidates could be run, the first for this"
         raise InputError(
-            f"none of the {len(failures)} candidates could be run, the first for this: {first.error}", first.hint
+            f"{none if len(failures) > 1 else 'the one candidate could not be run'}: {first.error}", first.hint
         )
     comparison = done.compare()
     return Exploration(comparison, needed, rebuild_hours(comparison.points, threads))
@@ -152,8 +154,8 @@ class Exploration:
         points, holding = self.comparison.points, self.holding
         limit = "" if self.p99_ms is None else f" with a p99 of at most {self.p99_ms:,g} ms"
         failed = len(self.comparison.sweep.failures)
-        hold = "candidates hold" if len(points) > 1 else "candidate holds"
-        first = f"{len(holding)} of {len(points)} {hold} the load{limit}{f'; {failed} more could not be run' if failed else ''}."
+        hold = "holds" if len(holding) == 1 or len(points) == 1 else "hold"
+        first = f"{len(holding):,} of {plural(len(points), 'candidate')} {hold} the load{limit}{f'; {failed} more could not be run' if failed else ''}."
         if not holding:
             return f"{first} {self._nearest(points)}"
         if len(holding) == 1:
@@ -235,9 +237,10 @@ class Exploration:
 
     def report(self, path: str | Path) -> None:
         """Write the page: the answer, Pareto fronts, all candidates, distributions, phases."""
+        from headstack.files import to_write
         from headstack.report.exploration import exploration_page
 
-        exploration_page(self).write(Path(path))
+        exploration_page(self).write(to_write(path))
 
 
 def _known(point: PointResult, metric: str) -> float | None:

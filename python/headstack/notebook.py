@@ -236,7 +236,7 @@ def sweep(done: Sweep) -> str:
     from headstack.sweeping import table
 
     definition, of = done.definition, len(done.definition.points)
-    told = [f"{len(done.complete):,} of {of:,} points complete."]
+    told = [f"{len(done.complete):,} of {_counted(of, 'point')} complete."]
     if slow := sum(why == "overloaded" for why in done.behind.values()):
         told.append(f"{slow:,} do not keep up with their load." if slow > 1 else "1 does not keep up with its load.")
     if done.failures:

@@ -341,9 +341,10 @@ class SweepComparison:
 
     def report(self, path: str | Path) -> None:
         """Write the page: Pareto fronts, distributions, phases, all points."""
+        from headstack.files import to_write
         from headstack.report.sweep import sweep_page
 
-        sweep_page(self).write(Path(path))
+        sweep_page(self).write(to_write(path))
 
     def _repr_html_(self) -> str:
         from headstack.notebook import sweep_comparison
@@ -351,7 +352,7 @@ class SweepComparison:
         return sweep_comparison(self)
 
     def __repr__(self) -> str:
-        return f"SweepComparison({str(self.sweep.folder)!r}, {len(self.points):,} points)"
+        return f"SweepComparison({str(self.sweep.folder)!r}, {plural(len(self.points), 'point')})"
 
 
 def _winner(load: list[tuple[PointResult, float]]) -> PointResult:

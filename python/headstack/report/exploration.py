@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from headstack.comparison.sweep import P99, WATTS
+from headstack.counted import plural
 from headstack.report import sweep as points
 from headstack.report.page import Number, Page, Section
 from headstack.sweeping import cells
@@ -64,8 +65,11 @@ def _subtitle(found: Exploration) -> str:
     done, sweep = found.comparison.points, found.comparison.sweep
     first = done[0]
     trace = "" if first.point.settings.trace is None else f" on {Path(first.point.settings.trace).name}"
+    each = " each" if len(done) > 1 else ""
     failed = f"; {len(sweep.failures):,} could not be run" if sweep.failures else ""
-    return f"{len(done):,} candidates{trace}, {first.runs[0].summary['requests']:,} requests each{failed}"
+    return (
+        f"{plural(len(done), 'candidate')}{trace}, {plural(first.runs[0].summary['requests'], 'request')}{each}{failed}"
+    )
 
 
 def _needed(found: Exploration) -> str:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from headstack import _core
+from headstack.counted import plural
 from headstack.errors import HeadstackError, InputError
 from headstack.remote import is_url, version
 from headstack.sweeping import axis, constraint, paths, reading, settings
@@ -185,7 +186,7 @@ def _points(base: dict[str, Any], axes: list[axis.Axis], conditions: Any, folder
         alone = "; ".join(
             f"`{limit.source}` by itself leaves {sum(limit.holds(values) for values, _ in grid)}" for limit in limits
         )
-        raise InputError(f"the constraints leave none of the {total:,} points: they contradict each other", alone)
+        raise InputError(f"the constraints leave none of {plural(total, 'point')}: they contradict each other", alone)
     return [
         Point(number, chosen, values, _settings(base, chosen, folder)) for number, (values, chosen) in enumerate(kept)
     ]

@@ -8,6 +8,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from headstack.counted import plural
 from headstack.errors import InputError
 from headstack.sweeping import behind, cells, definition, metrics, reading, repeats
 from headstack.sweeping.folder import SWEEP, Folder
@@ -244,7 +245,7 @@ class Sweep:
         return sweep(self)
 
     def __repr__(self) -> str:
-        return f"Sweep({str(self.folder)!r}, {len(self.results):,} of {len(self.definition.points):,} points)"
+        return f"Sweep({str(self.folder)!r}, {len(self.results):,} of {plural(len(self.definition.points), 'point')})"
 
 
 def _is_plain(values: Sequence[object]) -> bool:
