@@ -222,7 +222,7 @@ def _checked(name: str, value: Any) -> None:
         # The core tells a value as Python writes it.
         unquoted = reading.number_hint(name, value) if isinstance(value, str) and name != "seed" else ""
         hint = "; ".join(filter(None, [problem.hint, unquoted]))
-        raise InputError(f"`{name}` cannot be {reading.typed(value)}", hint) from None
+        raise InputError(f"`{name}`: {reading.typed(value)} is not allowed", hint) from None
 
 
 def _repeats(table: Any, stop: Any) -> tuple[list[int], Stop | None]:

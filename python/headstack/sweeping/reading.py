@@ -136,7 +136,7 @@ def toml_key(key: str) -> str:
 
 
 MOST_LETTERS = 60
-"""A value that is longer is not told in full."""
+"""A value that is longer is cut off in messages."""
 
 
 def typed(value: Any) -> str:

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 TITLE = "How long does it take to rebuild a drive, and what do requests notice?"
 PAPER = "OpenZFS: hours to rebuild one 16 TB drive of 90 (dRAID, 2020), and the rates in its source and pull requests"
 
+PROCESSOR_S = 240.0
+"""As it was measured; by the clock that over the number of cores."""
+
 FILE = "published/draid-16tb-90hdd-hours.csv"
 DRIVES = 90
 DATA = range(1, 17)
