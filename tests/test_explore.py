@@ -215,8 +215,9 @@ def test_a_drive_is_rebuilt_in_the_time_of_its_surface_where_nothing_else_is_to_
         assert limited > mirror
     assert hours["quiet"][1] == pytest.approx(surface, rel=0.03)
     assert (hours["busy"][1] or 0) > 1.5 * surface
-    outermost = zones[0]["sequential_write_mb_per_s"]
-    assert hours["quiet"][2] == pytest.approx(surface * outermost / 20, rel=0.03)
+    # A limit holds further in as well: there the media have more than 20 MB/s, too.
+    size_mb = headstack.Drive("nearline-18tb").capacity_sectors * 512e-6
+    assert hours["quiet"][2] == pytest.approx(size_mb / 20 / 3600, rel=0.03)
     page = tmp_path / "page.html"
     text = run_cli("explore", trace, "--candidates", candidates, "--report", page).out
     assert "rebuild" in text.splitlines()[1]
@@ -359,3 +360,27 @@ def test_what_the_nearest_candidate_lacks_is_said(load: Path, tmp_path: Path) ->
     options = ("--candidates", candidates, "--from", "1h", "--json")
     answer = run_cli("explore", load / "load.trace", *options).json()["answer"]
     assert answer.endswith("No request was served: choose a part of the trace that has some.")
+
+
+def test_hours_to_rebuild_are_near_those_of_a_whole_rebuild(tmp_path: Path) -> None:
+    """Each command of a Cheetah's rebuild waits for a revolution, at 4.8 MB/s everywhere; it was taken to be as much slower
+    further in as the media are: 22 % too long where nothing else is to do, 79 % under a load."""
+    candidates = tmp_path / "candidates.toml"
+    candidates.write_text('drives = ["cheetah-9lp"]\n[[arrays]]\nlevel = "mirror"\ndrives = 2\n')
+    failed = (
+        '[volume.data]\nlevel = "mirror"\nfailed_drives = [0]\nspares = ["cheetah-9lp"]\n'
+        'drives = ["cheetah-9lp", "cheetah-9lp"]\n'
+    )
+    for gap_ms, within in ((1000, 0.02), (50, 0.15)):
+        chance, now, lines = random.Random(5), 0.0, []
+        for _ in range(int(2_500_000 / gap_ms)):
+            now += chance.expovariate(1 / gap_ms)
+            lines.append(f"{now:.6f} 0 {chance.randrange(1_100_000) * 16} 16 {int(chance.random() < 0.67)}\n")
+        trace = tmp_path / f"{gap_ms}.trace"
+        trace.write_text("".join(lines))
+        load = headstack.Trace(trace, format="disksim-ascii")
+        (found,) = headstack.explore(load, candidates, threads=1).summary["candidates"]
+        (whole,) = headstack.simulate(headstack.System(toml=failed), load, keep=False).summary["rebuilds"]
+        assert whole["progress"] == 1.0
+        assert found["rebuild_hours"] == pytest.approx(whole["hours"], rel=within)
+        assert (found["rebuild_hours_idle"] or 0) < 1.02 * (whole["hours"] or 0)

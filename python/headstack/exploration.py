@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, cast
@@ -15,7 +15,7 @@ from headstack.counted import plural
 from headstack.errors import InputError
 from headstack.overload import overload
 from headstack.overrides import scheduler_override
-from headstack.rebuild_times import rebuild_hours
+from headstack.rebuild_times import rebuild_times
 from headstack.results.names import Result
 from headstack.sweeping import cells, definition, reading, run_definition
 from headstack.sweeping.metrics import USD
@@ -106,7 +106,13 @@ def _weighed(done: Sweep, needed: float | None, threads: int | None) -> Explorat
             f"{none if len(failures) > 1 else 'the one candidate could not be run'}: {first.error}", first.hint
         )
     comparison = done.compare()
-    return Exploration(comparison, needed, rebuild_hours(comparison.points, threads))
+    times = rebuild_times(comparison.points, threads)
+    return Exploration(
+        comparison,
+        needed,
+        {number: found.hours for number, found in times.items()},
+        {number: found.idle_hours for number, found in times.items()},
+    )
 
 
 def _alike(points: Sequence[PointResult], one: PointResult, metric: str) -> list[PointResult]:
@@ -139,6 +145,8 @@ class Exploration:
     """The 99th percentile that is needed."""
     rebuild_hours: dict[int, float]
     """How long rebuilding a failed drive takes under the load, by the number of the point; of arrays that can be rebuilt."""
+    rebuild_hours_idle: dict[int, float] = field(default_factory=dict)
+    """The same where nothing else is to do: under a load it takes longer."""
 
     @property
     def holding(self) -> list[PointResult]:
@@ -221,6 +229,7 @@ class Exploration:
                         usd=_known(point, USD),
                         iops=_known(point, "iops"),
                         rebuild_hours=self.rebuild_hours.get(point.point.number),
+                        rebuild_hours_idle=self.rebuild_hours_idle.get(point.point.number),
                         holds=point.point.number in holding,
                         on_front={metric: point.point.number in numbers for metric, numbers in fronts.items()},
                     ),

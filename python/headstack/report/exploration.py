@@ -83,20 +83,24 @@ def _candidates(found: Exploration) -> Section:
     behind = comparison.left_behind
     metrics = (P99, "response_ms.mean", WATTS, USD)
     told = [cells.column([point.estimate(metric) for point in comparison.points]) for metric in metrics]
-    hours = cells.figures([found.rebuild_hours.get(point.point.number) for point in comparison.points])
+    hours, idle = (
+        cells.figures([known.get(point.point.number) for point in comparison.points])
+        for known in (found.rebuild_hours, found.rebuild_hours_idle)
+    )
     rows = [
         [
             *map(str, point.values.values()),
             *costs,
             _verdict(point.point.number in holding, point.point.number in behind),
         ]
-        for point, *costs in zip(comparison.points, *told, hours, strict=True)
+        for point, *costs in zip(comparison.points, *told, hours, idle, strict=True)
     ]
     text = (
         f"A candidate holds the load if it keeps up with the trace{_limit(found)}. Rebuild: a drive has failed, and what it "
-        "held is brought onto a spare while the load goes on."
+        "held is brought onto a spare while the load goes on. The hours are extrapolated from the first minute, on the outermost tracks; "
+        "requests all over the drive keep a rebuild there from more than further in. Idle: nothing else is to do."
     )
-    columns = [*axes, "p99 (ms)", "mean (ms)", "watts", "price (USD)", "rebuild (h)", "holds the load"]
+    columns = [*axes, "p99 (ms)", "mean (ms)", "watts", "price (USD)", "rebuild (h)", "idle (h)", "holds the load"]
     return Section("All candidates", text, columns=columns, rows=rows, text_columns=len(axes), dense=True)
 
 

@@ -167,7 +167,9 @@ class Candidate(TypedDict):
     usd: Figure
     iops: Figure
     rebuild_hours: Figure
-    """To rebuild a failed drive under the load; null where nothing can be rebuilt."""
+    """To rebuild a failed drive under the load, about; null where nothing can be rebuilt."""
+    rebuild_hours_idle: Figure
+    """The same where nothing else is to do, below which no load brings it."""
     holds: bool
     on_front: dict[str, bool]
 
