@@ -102,7 +102,7 @@ def told_beforehand(names: list[str]) -> None:
     takes_s = sum(processor_s(name) for name in names)
     if takes_s >= LONG_S and not sys.stderr.isatty():
         what = names[0] if len(names) == 1 else f"{len(names)} studies"
-        output.note(f"{what}: about {progress.duration(takes_s)} of processor time")
+        output.note(f"{what}: {progress.duration(takes_s)} of processor time or more")
 
 
 def _write(results: list[StudyResult], report: Path, *, is_directory: bool) -> None:

@@ -40,7 +40,7 @@ def about(name: str) -> tuple[str, str]:
 
 
 def processor_s(name: str) -> float:
-    """About how much processor time a study takes; 0 where that is not worth a word."""
+    """How much processor time a study takes at least; 0 where that is not worth a word."""
     return getattr(import_module(_home(name)), "PROCESSOR_S", 0.0)
 
 
