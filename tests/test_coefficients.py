@@ -26,7 +26,7 @@ def test_python_places_a_scheduler_as_the_command_line_does(tmp_path: Path, monk
     """`coefficients` and both ways to explain had no `scheduler`, which the guide says they share."""
     built: list[headstack.System] = []
 
-    def stop(system: headstack.System, _seed: int) -> Bench:
+    def stop(system: headstack.System, *_: int) -> Bench:
         built.append(system)
         raise KeyboardInterrupt
 
@@ -329,3 +329,32 @@ def test_slow_drives_are_told_with_digits_and_constants_with_form_and_unit() -> 
     for promised, done, percent in re.findall(r"promises ([\d.,]+) IOPS .*? does ([\d.,]+) \(([+-]\d+) %\)", sentences):
         ratio = float(promised.replace(",", "")) / float(done.replace(",", ""))
         assert 100 * (ratio - 1) == pytest.approx(float(percent), abs=2.5), (promised, done, percent)
+
+
+TWO = """
+[volume.fast]
+drives = ["cheetah-9lp"]
+[volume.slow]
+drives = ["hp-97560"]
+"""
+
+
+def test_the_volume_that_is_measured_is_said_and_chosen(tmp_path: Path) -> None:
+    """The first one was measured, and only a docstring said so."""
+    (tmp_path / "two.toml").write_text(TWO)
+    words = ("coefficients", tmp_path / "two.toml")
+    shown = run_cli(*words).out
+    assert "two, volume fast, random writes" in shown
+    assert "fast, of fast, slow: `--volume NAME` measures another" in " ".join(shown.split())
+    first, other = run_cli(*words, "--json").json(), run_cli(*words, "--volume", "slow", "--json").json()
+    assert (first["volume"], first["volumes"]) == ("fast", ["fast", "slow"])
+    assert (other["volume"], other["volumes"]) == ("slow", ["fast", "slow"])
+    alone = headstack.coefficients("hp-97560").as_dict()
+    assert other["iocost"]["rrandiops"] == pytest.approx(alone["iocost"]["rrandiops"], rel=0.03)
+    assert other["iocost"]["rbps"] == pytest.approx(alone["iocost"]["rbps"], rel=0.01)
+    assert first["iocost"]["rrandiops"] > 1.5 * other["iocost"]["rrandiops"]
+    # Of one volume there is nothing to choose.
+    assert "volume" not in run_cli("coefficients", "hp-97560").out
+    told = refused(*words, "--volume", "slo")
+    assert "there is no volume `slo`" in told
+    assert "did you mean `slow`?" in told

@@ -6,6 +6,7 @@ import html
 import json
 import random
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -114,6 +115,9 @@ def test_the_cheapest_is_that_of_all_whose_price_is_known(load: Path, tmp_path: 
 
 def test_a_load_that_nobody_holds_is_said_so(load: Path) -> None:
     found = headstack.explore(load / "load.trace", load / "candidates.toml", p99_ms=0.5)
+    times = sorted(each["response_ms"]["p99"] for each in found.summary["candidates"])
+    one = replace(found, p99_ms=(times[0] + times[1]) / 2 if times[0] < times[1] else times[0])
+    assert len(one.holding) > 1 or one.answer().startswith("1 of 8 candidates holds the load")
     assert found.holding == []
     assert found.answer().startswith("0 of 8 candidates hold the load with a p99 of at most 0.5 ms. The nearest is ")
 
@@ -124,6 +128,8 @@ def test_one_that_holds_alone_is_not_weighed_against_others(load: Path) -> None:
     )
     answer = headstack.explore(load / "load.trace", load / "alone.toml").answer()
     assert answer.startswith("1 of 1 candidate holds the load. It is 3 × nearline-18tb, mirror: p99 ")
+    page = exploration_page(headstack.explore(load / "load.trace", load / "alone.toml", requests=1))
+    assert page.subtitle == "1 candidate on load.trace, 1 request"
     assert "None of them" not in answer
 
 
@@ -209,8 +215,9 @@ def test_a_drive_is_rebuilt_in_the_time_of_its_surface_where_nothing_else_is_to_
         assert limited > mirror
     assert hours["quiet"][1] == pytest.approx(surface, rel=0.03)
     assert (hours["busy"][1] or 0) > 1.5 * surface
-    outermost = zones[0]["sequential_write_mb_per_s"]
-    assert hours["quiet"][2] == pytest.approx(surface * outermost / 20, rel=0.03)
+    # A limit holds further in as well: there the media have more than 20 MB/s, too.
+    size_mb = headstack.Drive("nearline-18tb").capacity_sectors * 512e-6
+    assert hours["quiet"][2] == pytest.approx(size_mb / 20 / 3600, rel=0.03)
     page = tmp_path / "page.html"
     text = run_cli("explore", trace, "--candidates", candidates, "--report", page).out
     assert "rebuild" in text.splitlines()[1]
@@ -242,7 +249,7 @@ def test_a_trace_that_no_candidate_can_serve_is_why_there_is_no_answer(load: Pat
         (('"nearline-18tb" = 300', '"nearline-18tb" = "dear"'), "must be a number"),
         (('["nearline-18tb", "cheetah-9lp"]', '["nearline-19tb"]'), "nearline-18tb"),
         (("drives = 3", "drives = 3\nstripes = 64"), "stripes"),
-        (("p99_ms = 60", "p99_ms = true"), "p99_ms: True"),
+        (("p99_ms = 60", "p99_ms = true"), "p99_ms: true"),
         (('[usd]\n"nearline-18tb" = 300\n', "[[usd]]\n"), "usd: must be a table"),
         (('"nearline-18tb" = 300', '"nearline-16tb" = 300'), "did you mean `nearline-18tb`"),
         (('["nearline-18tb", "cheetah-9lp"]', '["cheetah-9lp", "cheetah-9lp"]'), "there twice"),
@@ -256,6 +263,26 @@ def test_what_is_wrong_with_candidates_is_said(load: Path, tmp_path: Path, chang
     assert said in outcome.err
     assert outcome.code in {1, 2}
     assert "Traceback" not in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("given", "hint"),
+    [
+        ('"60"', "without quotes: p99_ms = 60"),
+        ("1e999", "p99_ms = 60"),
+        ("true", "p99_ms = 60"),
+        ("-inf", "p99_ms = 60"),
+        ("[60]", "p99_ms = 60"),
+        ("0", "p99_ms = 60"),
+    ],
+)
+def test_a_p99_in_the_file_is_named_as_it_was_typed(load: Path, tmp_path: Path, given: str, hint: str) -> None:
+    """A text in quotes was told without them, 1e999 as inf, true as True."""
+    file = tmp_path / "candidates.toml"
+    file.write_text(CANDIDATES.replace("p99_ms = 60", f"p99_ms = {given}"))
+    said = " ".join(refused("explore", load / "load.trace", "--candidates", file).split())
+    assert f"p99_ms: {given} is not a time that can be kept: it must be a number of ms above 0" in said
+    assert hint in said
 
 
 @pytest.mark.parametrize("given", ["inf", "1e999", "nan", "0"])
@@ -333,3 +360,27 @@ def test_what_the_nearest_candidate_lacks_is_said(load: Path, tmp_path: Path) ->
     options = ("--candidates", candidates, "--from", "1h", "--json")
     answer = run_cli("explore", load / "load.trace", *options).json()["answer"]
     assert answer.endswith("No request was served: choose a part of the trace that has some.")
+
+
+def test_hours_to_rebuild_are_near_those_of_a_whole_rebuild(tmp_path: Path) -> None:
+    """Each command of a Cheetah's rebuild waits for a revolution, at 4.8 MB/s everywhere; it was taken to be as much slower
+    further in as the media are: 22 % too long where nothing else is to do, 79 % under a load."""
+    candidates = tmp_path / "candidates.toml"
+    candidates.write_text('drives = ["cheetah-9lp"]\n[[arrays]]\nlevel = "mirror"\ndrives = 2\n')
+    failed = (
+        '[volume.data]\nlevel = "mirror"\nfailed_drives = [0]\nspares = ["cheetah-9lp"]\n'
+        'drives = ["cheetah-9lp", "cheetah-9lp"]\n'
+    )
+    for gap_ms, within in ((1000, 0.02), (50, 0.15)):
+        chance, now, lines = random.Random(5), 0.0, []
+        for _ in range(int(2_500_000 / gap_ms)):
+            now += chance.expovariate(1 / gap_ms)
+            lines.append(f"{now:.6f} 0 {chance.randrange(1_100_000) * 16} 16 {int(chance.random() < 0.67)}\n")
+        trace = tmp_path / f"{gap_ms}.trace"
+        trace.write_text("".join(lines))
+        load = headstack.Trace(trace, format="disksim-ascii")
+        (found,) = headstack.explore(load, candidates, threads=1).summary["candidates"]
+        (whole,) = headstack.simulate(headstack.System(toml=failed), load, keep=False).summary["rebuilds"]
+        assert whole["progress"] == 1.0
+        assert found["rebuild_hours"] == pytest.approx(whole["hours"], rel=within)
+        assert (found["rebuild_hours_idle"] or 0) < 1.02 * (whole["hours"] or 0)

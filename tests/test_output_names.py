@@ -92,6 +92,29 @@ def test_python_means_the_same(here: Path) -> None:
     assert {path.name for path in (here.parent / "home").iterdir()} == {"swept", "run.parquet"}
 
 
+@pytest.mark.usefixtures("here")
+def test_a_file_url_of_a_host_is_refused() -> None:
+    """`file://made.parquet` was written to, and read from, the root folder."""
+    said = "`file://made.parquet` names a host and no path"
+    for verb in VERBS:
+        told = refused(*verb, "file://made.parquet")
+        assert said in told
+        assert "file:///" in told
+    assert "names a host" in refused("trace", "info", "file://t.parquet")
+    assert "names a host" in refused("simulate", "hp-97560", "--trace", "file://t.parquet")
+    run = headstack.simulate("hp-97560", "unix-like", requests=20)
+    for write in (
+        lambda: headstack.sweep("s.toml", "file://made.parquet"),
+        lambda: headstack.simulate("hp-97560", "unix-like", requests=20, out="file://made.parquet"),
+        lambda: run.report("file://made.parquet"),
+    ):
+        with pytest.raises(headstack.InputError, match="names a host"):
+            write()
+    text = Path("s.toml").read_text().replace('workload = "unix-like"', 'trace = "file://t.parquet"')
+    Path("s.toml").write_text(text)
+    assert "names a host" in refused("sweep", "s.toml", "--out", "swept")
+
+
 def test_what_is_there_by_such_a_name_is_meant(here: Path) -> None:
     for name in ("~", "s3:"):
         (here / name).mkdir()

@@ -12,6 +12,7 @@ import pytest
 
 from conftest import headstack as run_cli
 from headstack.cli.progress import duration, fitting, how_far, remaining_between
+from headstack.cli.study import told_beforehand
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -115,6 +116,22 @@ def test_a_study_tells_its_step_and_since_when() -> None:
     told = on_terminal("study", "johnson")
     assert "johnson, step 1: the drive" in told
     assert re.search(r"step \d: .*0:00:0\d", told)
+
+
+def test_a_study_of_minutes_says_so_where_no_progress_is_shown(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`study rebuild` said nothing for minutes in a pipe."""
+    told_beforehand(["johnson"])
+    assert capsys.readouterr().err == ""
+    told_beforehand(["rebuild"])
+    assert re.fullmatch(r"rebuild: \d+ min of processor time or more\n", capsys.readouterr().err)
+    told_beforehand(["johnson", "rebuild"])
+    assert capsys.readouterr().err.startswith("2 studies: ")
+    # A terminal shows the steps.
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    told_beforehand(["rebuild"])
+    assert capsys.readouterr().err == ""
 
 
 def test_calibrate_tells_how_many_drives_were_tried(tmp_path: Path) -> None:

@@ -149,7 +149,7 @@ def test_cases_set_several_values_together(tmp_path: Path) -> None:
             + '[[axis]]\npath = "system"\nvalues = ["hp-97560", "hp-97561"]\n',
             ["did you mean hp-97560"],
         ),
-        (BASE.replace("300", "0") + RPM, ["`requests` cannot be 0"]),
+        (BASE.replace("300", "0") + RPM, ["`requests`: 0 is not allowed"]),
         (BASE.replace("300", '"many"') + RPM, ["`requests`", "a whole number"]),
         (BASE.replace('workload = "thesis-4ms"\n', "") + RPM, ["`workload` or a `trace`"]),
         ('metrics = ["response_ms.p98"]\n' + BASE + RPM, ["response_ms.p98", "did you mean `response_ms.p9"]),
@@ -165,3 +165,45 @@ def test_what_is_wrong_with_a_file_is_said_before_anything_runs(tmp_path: Path, 
     for part in said:
         assert part in message
     assert not (tmp_path / "out").exists()
+
+
+COUNTED = '[[axis]]\npath = "rotation_rpm"\nrange = {{ from = 4000, to = 7200, count = {} }}\n'
+STEPPED = '[[axis]]\npath = "rotation_rpm"\nrange = {{ from = {}, to = 7200, step = 100 }}\n'
+REPEATED = BASE + GAP + "[repeats]\ncount = {}\n"
+STOPPED = BASE + GAP + '[stop]\nmetric = "iops"\nwithin_percent = {}\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "given", "said"),
+    [
+        (REPEATED, '"3"', 'repeats.count: "3" is not a whole number from 1 to 100,000 without quotes: count = 3'),
+        (REPEATED, "true", "repeats.count: true is not a whole number"),
+        (REPEATED, "1e999", "repeats.count: 1e999 is not a whole number"),
+        (REPEATED, "5.0", "repeats.count: 5.0 is not a whole number"),
+        (REPEATED, "9" * 70, "repeats.count: a number of more than 60 digits is not a whole number"),
+        (REPEATED, "9" * 5000, "holds a whole number of thousands of digits"),
+        (STOPPED, '"5"', 'stop.within_percent: must be a number, not "5" without quotes: within_percent = 5'),
+        (STOPPED, "true", "stop.within_percent: must be a number, not true"),
+        (STOPPED, "1e999", "stop.within_percent: must be a number, not 1e999"),
+        (STOPPED, "[5]", "stop.within_percent: must be a number, not [5]"),
+        (BASE.replace("300", "{}") + RPM, '"300"', '`requests`: "300" is not allowed `requests`: a whole number'),
+        (BASE + GAP + "[repeats]\nseeds = [{}]\n", "1e999", "`seed`: 1e999 is not allowed"),
+        (
+            BASE + COUNTED,
+            '"4"',
+            'range.count: "4" is not a number of values from 1 to 100,000 without quotes: count = 4',
+        ),
+        (BASE + COUNTED, "1e999", "range.count: 1e999 is not a number of values"),
+        (BASE + STEPPED, '"4000"', 'range.from: must be a number, not "4000" without quotes: from = 4000'),
+        (BASE + STEPPED, "-1e999", "range.from: must be a number, not -1e999"),
+        (BASE + RPM.replace("7200", "{}"), "1e999", "axis.0.values.2: 1e999 is not a number that a value can be"),
+        (BASE.replace("300", "{}") + RPM, '"300"', "without quotes: requests = 300"),
+        (BASE + "until_s = {}\n" + RPM, "true", "`until_s`: true is not allowed"),
+        (BASE + RPM + "[usd]\nhp-97560 = {}\n", '"dear"', 'usd.hp-97560: must be a number, not "dear"'),
+        (BASE + RPM + "[usd]\nhp-97560 = {}\n", "1e999", "usd.hp-97560: must be a number, not 1e999"),
+    ],
+)
+def test_a_number_is_named_as_it_was_typed(tmp_path: Path, text: str, given: str, said: str) -> None:
+    """Texts lost their quotes, 1e999 was inf, true was True; of a number that is none it was not said what stood there."""
+    message = refused("sweep", written(tmp_path, text.format(given)), "--out", tmp_path / "out")
+    assert said in " ".join(message.replace("hint: ", "").split())

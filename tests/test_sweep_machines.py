@@ -129,4 +129,5 @@ def test_a_package_that_is_missing_is_named(tmp_path: Path, option: str, package
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert f"`{package}`" in done.stderr
-    assert "pip install" in done.stderr
+    # As it is typed: a shell takes brackets without quotes for a pattern.
+    assert f"pip install 'headstack[{option[2:]}]'" in done.stderr

@@ -38,9 +38,10 @@ class Cost:
 
     def report(self, path: str | Path) -> None:
         """Write the page: bars with their ranges, and the bills."""
+        from headstack.files import to_write
         from headstack.report.cost import cost_page
 
-        cost_page(self).write(Path(path))
+        cost_page(self).write(to_write(path))
 
     def _repr_html_(self) -> str:
         from headstack import notebook

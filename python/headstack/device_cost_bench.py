@@ -1,4 +1,4 @@
-"""What `coefficients` runs: random and sequential requests on the first volume of a system."""
+"""What `coefficients` runs: random and sequential requests on a volume of a system."""
 
 from __future__ import annotations
 
@@ -66,12 +66,14 @@ class Bench:
     seed: int
     cache_as_set: str = "on"
     """Whether the drives' write caches are on where they are left as they are; of different drives both words."""
+    device: int = 0
+    """Which volume is measured: its place among those of the system."""
 
     @classmethod
-    def of(cls, system: _core.System, seed: int) -> Bench:
+    def of(cls, system: _core.System, seed: int, device: int = 0) -> Bench:
         """Turns the write caches off as a host does (`write_cache.enabled = false`), whatever the system was made of."""
         config: dict[str, Any] = system.config()
-        drives = [config["drives"][number] for number in config["volumes"][0]["drives"]]
+        drives = [config["drives"][number] for number in config["volumes"][device]["drives"]]
         as_set = dict.fromkeys(_cache_as_set(drive["spec"]) for drive in drives)
         for drive in config["drives"]:
             spec = drive["spec"]
@@ -83,7 +85,7 @@ class Bench:
         for spec in (drive["spec"] for drive in drives):
             ((kind, values),) = spec["write_cache"].get("when_off", {WRITE_THROUGH: {}}).items()
             policies.append((kind, values, spec.get("actuators", 1)))
-        return cls(system, uncached, policies, seed, ", ".join(as_set))
+        return cls(system, uncached, policies, seed, ", ".join(as_set), device)
 
     @property
     def when_off(self) -> str:
@@ -138,7 +140,7 @@ class Bench:
 
     def sequential(self, op: Op, size_kib: int, place: float, depth: int = FULL) -> float:
         """Requests a second, one behind the other, `depth` of them outstanding: one at a time, each that is written through loses a revolution."""
-        _, sectors = self.system.volumes[0]
+        _, sectors = self.system.volumes[self.device]
         # Where requests begin on a boundary of their own, so that no write covers a part of a physical sector.
         step = max(size_kib * KIB // self.system.sector_bytes, 1)
         first = int(sectors * place / 100) // step * step
@@ -156,7 +158,7 @@ class Bench:
     def _summary(self, system: _core.System, op: Op, stream: str, requests: int, cut: dict[str, Any]) -> RunSummary:
         # Around a host's buffer cache: what the volume does is asked, not what its host remembers.
         text = (
-            f"requests = {requests}\n[[stream]]\nthink.constant_ms = 0\nraw = true\n"
+            f"requests = {requests}\n[[stream]]\ndevice = {self.device}\nthink.constant_ms = 0\nraw = true\n"
             f"read_fraction = {1.0 if op == 'read' else 0.0}\n{stream}"
         )
         run = _core.simulate(

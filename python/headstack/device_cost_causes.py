@@ -32,10 +32,10 @@ class Parts:
     """Of the buses of the volume together, by direction."""
 
     @classmethod
-    def of(cls, system: _core.System) -> Parts:
-        """Those of the first volume."""
+    def of(cls, system: _core.System, device: int = 0) -> Parts:
+        """Those of a volume."""
         config: dict[str, Any] = system.config()
-        drives = [config["drives"][number] for number in config["volumes"][0]["drives"]]
+        drives = [config["drives"][number] for number in config["volumes"][device]["drives"]]
         controllers = [each["spec"]["controller"] for each in drives]
         words = [config["host"]["scheduler"], *(each["scheduler"] for each in controllers if each["queue_depth"] > 1)]
         buses = [config["buses"][number]["spec"] for number in {each["bus"] for each in drives}]

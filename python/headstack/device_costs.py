@@ -28,9 +28,11 @@ from headstack.device_cost_bench import (
     other_seed,
 )
 from headstack.device_cost_causes import Case, Parts, Reasons
+from headstack.errors import InputError
 from headstack.run import as_system, with_scheduler
 from headstack.shown import Shown, number, shown
 from headstack.sweeping.executors.local import cores
+from headstack.sweeping.reading import nearest
 from headstack.threads import Pool
 
 if TYPE_CHECKING:
@@ -158,6 +160,23 @@ class Coefficients:
     """What the drives do with random writes while their write cache is off: `write-through`, `media-cache`, `flash-cache`."""
     cache_as_set: str = "on"
     """Whether the write cache is on for sequential writes, which are measured with it as it is set: `on`, `off`."""
+    volume: str = ""
+    """The volume that was measured."""
+    volumes: tuple[str, ...] = ()
+    """All volumes of the system."""
+
+    @property
+    def title(self) -> str:
+        """What was measured, and how."""
+        where = f", volume {self.volume}" if len(self.volumes) > 1 else ""
+        return f"{self.system}{where}, {self.writes}"
+
+    @property
+    def choice(self) -> str:
+        """That there are other volumes, where there are."""
+        if len(self.volumes) < 2:
+            return ""
+        return f"{self.volume}, of {', '.join(self.volumes)}: `--volume NAME` measures another"
 
     @property
     def writes(self) -> str:
@@ -180,6 +199,8 @@ class Coefficients:
         names = {"iocost": self.iocost, "mclock": self.mclock, "head_time": self.head_time}
         found = {
             "system": self.system,
+            "volume": self.volume,
+            "volumes": list(self.volumes),
             **{name: form.constants for name, form in names.items()},
             "iocost_line": self.iocost_line,
             "write_cache": "off for random writes",
@@ -225,6 +246,7 @@ def coefficients(
     *,
     overrides: Overrides | None = None,
     scheduler: str | None = None,
+    volume: str | None = None,
     seed: int = 1,
     threads: int | None = None,
     progress: Callable[[int, int], object] | None = None,
@@ -238,11 +260,13 @@ def coefficients(
     Parameters
     ----------
     system
-        A library name, the path of a drive or system file, a `Drive` or a `System`; its first volume is measured.
+        A library name, the path of a drive or system file, a `Drive` or a `System`.
     overrides
         Values to replace, by dotted path.
     scheduler
         Scheduling algorithm: `NAME` in the host's driver, `drive:NAME` in the drives.
+    volume
+        The volume of the system that is measured; its first one if absent.
     seed
         Seed of the requests.
     threads
@@ -251,7 +275,8 @@ def coefficients(
         Called with how many runs are over, and of how many.
     """
     built = as_system(system, with_scheduler(overrides, scheduler))
-    bench = Bench.of(built, seed)
+    volumes = tuple(name for name, _ in built.volumes)
+    bench = Bench.of(built, seed, _place(volume, volumes))
     # Errors are those of other requests than the constants were taken from.
     scored = replace(bench, seed=other_seed(seed))
     random: list[tuple[Op, int, int]] = list(product(OPS, SIZES_KIB, DEPTHS))
@@ -280,14 +305,25 @@ def coefficients(
     scored_iops: Measured = {(op, kib, depth): streamed(op, kib, depth, SCORED_PLACES) for op, kib, depth in random}
     iops: Measured = {case: rate for case, (rate, _) in found.items()}
     busy: dict[tuple[str, int, int], float] = {case: arms for case, (_, arms) in found.items()}
-    reasons = Reasons(Parts.of(built), busy, bytes_per_s, bench.straight_kib)
+    reasons = Reasons(Parts.of(built, bench.device), busy, bytes_per_s, bench.straight_kib)
     forms = (
         _iocost(taken, iops, bytes_per_s, sequential_iops, scored_iops),
         _mclock(taken, iops, bytes_per_s),
         _head_time(taken, iops, bytes_per_s),
     )
     iocost, mclock, head_time = (replace(form, reasons=reasons) for form in forms)
-    return Coefficients(built.name, iocost, mclock, head_time, bench.when_off, bench.cache_as_set)
+    return Coefficients(
+        built.name, iocost, mclock, head_time, bench.when_off, bench.cache_as_set, volumes[bench.device], volumes
+    )
+
+
+def _place(volume: str | None, volumes: tuple[str, ...]) -> int:
+    """The place of a volume that is named among those of the system."""
+    if volume is None:
+        return 0
+    if volume not in volumes:
+        raise InputError(f"volume: there is no volume `{volume}` in the system", nearest(volume, volumes))
+    return volumes.index(volume)
 
 
 class _Told:

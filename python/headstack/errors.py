@@ -11,6 +11,11 @@ def package_hint(*modules: str) -> str:
     return "pip install " + " ".join({"vl_convert": "vl-convert-python"}.get(name, name) for name in modules)
 
 
+def extra_hint(extra: str) -> str:
+    """How to install what an extra of headstack brings; the quotes keep shells from taking the brackets for a pattern."""
+    return f"pip install 'headstack[{extra}]'"
+
+
 class HeadstackError(Exception):
     """Anything headstack raises on purpose.
 

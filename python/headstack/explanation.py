@@ -56,9 +56,10 @@ class Explanation:
 
     def report(self, path: str | Path) -> None:
         """Write the page: the timeline, and each step in words."""
+        from headstack.files import to_write
         from headstack.report.explanation import explanation_page
 
-        explanation_page(self).write(Path(path))
+        explanation_page(self).write(to_write(path))
 
 
 @checked(but=("system",))

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from dataclasses import dataclass
-from math import inf
+from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, cast
@@ -12,10 +11,11 @@ from typing import TYPE_CHECKING, Any, cast
 from headstack import _core
 from headstack.arguments import checked
 from headstack.comparison.sweep import P99, WATTS, SweepComparison
+from headstack.counted import plural
 from headstack.errors import InputError
 from headstack.overload import overload
 from headstack.overrides import scheduler_override
-from headstack.rebuild_times import rebuild_hours
+from headstack.rebuild_times import rebuild_times
 from headstack.results.names import Result
 from headstack.sweeping import cells, definition, reading, run_definition
 from headstack.sweeping.metrics import USD
@@ -70,13 +70,12 @@ def explore(
     progress
         Called with the number of runs that are done, and of those that are wanted.
     """
-    opened = trace if isinstance(trace, _core.Trace) else _core.Trace(Path(trace))
+    opened = trace if isinstance(trace, _core.Trace) else _core.Trace(trace)
     file = Path(candidates)
     table = _read(file)
-    needed = table.get("p99_ms") if p99_ms is None else p99_ms
-    is_number = isinstance(needed, (int, float)) and not isinstance(needed, bool)
-    if needed is not None and not (is_number and 0 < needed < inf):
-        raise InputError(f"p99_ms: {needed} is not a time that can be kept", "give a positive number of ms")
+    needed = _needed(
+        table.get("p99_ms") if p99_ms is None else p99_ms, f"{file}: p99_ms" if p99_ms is None else "p99_ms"
+    )
     text = _sweep_text(table, file, opened, requests, replay)
     grid = definition.of_table(tomllib.loads(text), file, text)
     if out is not None:
@@ -87,16 +86,33 @@ def explore(
         return _weighed(done, needed, threads)
 
 
+def _needed(value: Any, where: str) -> float | None:
+    """The 99th percentile that is needed, if one is."""
+    if value is None or (reading.is_number(value) and value > 0):
+        return value
+    hint = reading.number_hint("p99_ms", value, "60")
+    raise InputError(
+        f"{where}: {reading.typed(value)} is not a time that can be kept: it must be a number of ms above 0", hint
+    )
+
+
 def _weighed(done: Sweep, needed: float | None, threads: int | None) -> Exploration:
     """The candidates side by side; where none could be run, mostly for what is wrong with the trace, why."""
     failures = [point.failure for point in done.failures if point.failure is not None]
     if failures and not done.complete:
         first = failures[0]
+        none = f"none of the {len(failures):,} candidates could be run, the first for this"
         raise InputError(
-            f"none of the {len(failures)} candidates could be run, the first for this: {first.error}", first.hint
+            f"{none if len(failures) > 1 else 'the one candidate could not be run'}: {first.error}", first.hint
         )
     comparison = done.compare()
-    return Exploration(comparison, needed, rebuild_hours(comparison.points, threads))
+    times = rebuild_times(comparison.points, threads)
+    return Exploration(
+        comparison,
+        needed,
+        {number: found.hours for number, found in times.items()},
+        {number: found.idle_hours for number, found in times.items()},
+    )
 
 
 def _alike(points: Sequence[PointResult], one: PointResult, metric: str) -> list[PointResult]:
@@ -129,6 +145,8 @@ class Exploration:
     """The 99th percentile that is needed."""
     rebuild_hours: dict[int, float]
     """How long rebuilding a failed drive takes under the load, by the number of the point; of arrays that can be rebuilt."""
+    rebuild_hours_idle: dict[int, float] = field(default_factory=dict)
+    """The same where nothing else is to do: under a load it takes longer."""
 
     @property
     def holding(self) -> list[PointResult]:
@@ -144,8 +162,8 @@ class Exploration:
         points, holding = self.comparison.points, self.holding
         limit = "" if self.p99_ms is None else f" with a p99 of at most {self.p99_ms:,g} ms"
         failed = len(self.comparison.sweep.failures)
-        hold = "candidates hold" if len(points) > 1 else "candidate holds"
-        first = f"{len(holding)} of {len(points)} {hold} the load{limit}{f'; {failed} more could not be run' if failed else ''}."
+        hold = "holds" if len(holding) == 1 or len(points) == 1 else "hold"
+        first = f"{len(holding):,} of {plural(len(points), 'candidate')} {hold} the load{limit}{f'; {failed} more could not be run' if failed else ''}."
         if not holding:
             return f"{first} {self._nearest(points)}"
         if len(holding) == 1:
@@ -211,6 +229,7 @@ class Exploration:
                         usd=_known(point, USD),
                         iops=_known(point, "iops"),
                         rebuild_hours=self.rebuild_hours.get(point.point.number),
+                        rebuild_hours_idle=self.rebuild_hours_idle.get(point.point.number),
                         holds=point.point.number in holding,
                         on_front={metric: point.point.number in numbers for metric, numbers in fronts.items()},
                     ),
@@ -227,9 +246,10 @@ class Exploration:
 
     def report(self, path: str | Path) -> None:
         """Write the page: the answer, Pareto fronts, all candidates, distributions, phases."""
+        from headstack.files import to_write
         from headstack.report.exploration import exploration_page
 
-        exploration_page(self).write(Path(path))
+        exploration_page(self).write(to_write(path))
 
 
 def _known(point: PointResult, metric: str) -> float | None:

@@ -31,6 +31,21 @@ def local(path: str | Path) -> Path:
         raise InputError(f"`{path}`: there is no user `{here.parts[0][1:]}` whose folder is known") from None
 
 
+_HOST = re.compile(r"^(?:file|local)://(?!/)", re.IGNORECASE)
+"""The URL of a file whose path has no slash: the first name of it is that of a host."""
+
+
+def check_file_url(name: str) -> None:
+    """Refuse `file://name`: some take it for `/name`, some for a file here, and by the standard `name` is a host."""
+    if _HOST.match(name) and not Path(name).exists():
+        rest = _HOST.sub("", name)
+        meant = local(rest).absolute() if rest else Path("/path")
+        raise InputError(
+            f"`{name}` names a host and no path",
+            f"a local file has three slashes: `file://{meant}`, or leave `file://` out",
+        )
+
+
 def to_write(path: str | Path) -> Path:
     """The path of an output as it was named: `~` and `file://` are what they are to inputs; nothing is written to other URLs."""
     if Path(str(path).partition("/")[0] or "/").exists() and not _SCHEME.match(str(path)):
@@ -40,6 +55,7 @@ def to_write(path: str | Path) -> Path:
     if not kinds:
         return local(path)
     if kinds in (["file"], ["local"]):
+        check_file_url(str(path))
         return local(_SCHEME.sub("/", str(path)))
     url = _SCHEME.sub(r"\g<kind>://", str(path))
     raise InputError(
@@ -48,7 +64,7 @@ def to_write(path: str | Path) -> Path:
     )
 
 
-def write_whole(path: Path, text: str) -> None:
+def write_whole(path: str | Path, text: str) -> None:
     """Write a text file that is either complete or not there."""
     from headstack._core import write_whole as write
 

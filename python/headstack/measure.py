@@ -120,7 +120,7 @@ class Measurement:
 
     def save_drive(self, path: str | Path, name: str | None = None) -> None:
         """Write that drive file: whole, or not at all."""
-        write_whole(Path(path), self.drive_toml(name))
+        write_whole(path, self.drive_toml(name))
 
     def save(self, path: str | Path) -> None:
         """Write the record as a Parquet file, for `read`."""
@@ -187,9 +187,10 @@ class Measurement:
 
     def report(self, path: str | Path) -> None:
         """Write the measurement's page: one self-contained HTML file."""
+        from headstack.files import to_write
         from headstack.report.measurement import measurement_page
 
-        measurement_page(self).write(Path(path))
+        measurement_page(self).write(to_write(path))
 
     def __len__(self) -> int:
         return len(self._record)

@@ -139,7 +139,9 @@ def coefficients(found: Coefficients) -> str:
     ]
     rows = [("io.cost.model", found.iocost_line), *((name, str(value)) for name, value in constants)]
     said = "".join(sentence(with_minus(form.sentence())) for form in found.forms)
-    return table(f"{found.system}, {found.writes}", rows) + said
+    if found.choice:
+        rows.insert(0, ("volumes", ", ".join(found.volumes)))
+    return table(found.title, rows) + said
 
 
 def power_budget(found: PowerBudget) -> str:
@@ -240,7 +242,7 @@ def sweep(done: Sweep) -> str:
 
 def _how_far(done: Sweep) -> list[str]:
     """How many points are complete, keep up, and failed."""
-    told = [f"{len(done.complete):,} of {len(done.definition.points):,} points complete."]
+    told = [f"{len(done.complete):,} of {_counted(len(done.definition.points), 'point')} complete."]
     if slow := sum(why == "overloaded" for why in done.behind.values()):
         told.append(f"{slow:,} do not keep up with their load." if slow > 1 else "1 does not keep up with its load.")
     if done.failures:

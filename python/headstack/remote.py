@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from headstack.errors import InputError, package_hint
+from headstack.files import check_file_url
 
 _PIECE = 1 << 22
 _ONE_SLASH = re.compile(r"^((?!file:|local:)[A-Za-z][A-Za-z0-9+.-]+):/(?!/)")
@@ -37,6 +38,7 @@ def as_given(path: Path) -> str:
 def copied(url: str) -> IO[bytes]:
     """Copy what a URL names into a file without a name, which is there until it is closed."""
     url = _slashes_put_back(url)
+    check_file_url(url)
     fsspec = _fsspec(url)
     target = tempfile.TemporaryFile()  # noqa: SIM115 (whoever asked closes it)
     try:

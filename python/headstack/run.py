@@ -239,9 +239,10 @@ class Run:
 
     def report(self, path: str | Path) -> None:
         """Write the run's page: one self-contained HTML file."""
+        from headstack.files import to_write
         from headstack.report.run import run_page
 
-        run_page(self).write(Path(path))
+        run_page(self).write(to_write(path))
 
     def __repr__(self) -> str:
         mean = self.summary["response_ms"]["mean"]

@@ -71,7 +71,7 @@ def validate(
     progress
         As for `simulate`.
     """
-    source = _core.Trace(Path(trace)) if isinstance(trace, (str, Path)) else trace
+    source = _core.Trace(trace) if isinstance(trace, (str, Path)) else trace
     if phase_lock:
         _check_lock(phase_lock, replay, ladder)
     built = as_system(system, with_scheduler(overrides, scheduler))
@@ -286,13 +286,14 @@ class Validation:
                 "there is no fitted drive to save",
                 "validate one drive with `--phase-lock`; systems of several drives have no drive file",
             )
-        write_whole(Path(path), self.fitted_drive)
+        write_whole(path, self.fitted_drive)
 
     def report(self, path: str | Path) -> None:
         """Write the page: measured and model distributions over each other, the scores, and where the error is."""
+        from headstack.files import to_write
         from headstack.report.validation import validation_page
 
-        validation_page(self).write(Path(path))
+        validation_page(self).write(to_write(path))
 
     def _repr_html_(self) -> str:
         from headstack.notebook import validation

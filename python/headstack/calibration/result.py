@@ -105,13 +105,14 @@ class Calibration:
         """Write the corrected drive."""
         from headstack.files import write_whole
 
-        write_whole(Path(path), self.drive)
+        write_whole(path, self.drive)
 
     def report(self, path: str | Path) -> None:
         """Write the page: before and after, what each parameter gains, and what the trace cannot tell."""
+        from headstack.files import to_write
         from headstack.report.calibration import calibration_page
 
-        calibration_page(self).write(Path(path))
+        calibration_page(self).write(to_write(path))
 
     def _repr_html_(self) -> str:
         from headstack.notebook import calibration

@@ -91,7 +91,7 @@ def calibrate(
             f"`{built.name}` has {len(built.drives)} drives, and one is calibrated at a time",
             "name the drive file, and choose its requests with --device",
         )
-    source = _core.Trace(Path(trace)) if isinstance(trace, (str, Path)) else trace
+    source = _core.Trace(trace) if isinstance(trace, (str, Path)) else trace
     source, gap = settle_gap(built, source, note)
     result = _core.calibrate(
         built,

@@ -77,13 +77,14 @@ class StreamCalibration:
         """Write the fitted model as a TOML file, with what it was fitted to in its head: whole, or not at all."""
         from headstack.files import write_whole
 
-        write_whole(Path(path), "".join(f"# {line}\n" for line in self._head()) + "\n" + self.model.to_toml())
+        write_whole(path, "".join(f"# {line}\n" for line in self._head()) + "\n" + self.model.to_toml())
 
     def report(self, path: str | Path) -> None:
         """Write the page: throughputs before and after, the parameters, and what the table cannot tell."""
+        from headstack.files import to_write
         from headstack.report.streams import stream_calibration_page
 
-        stream_calibration_page(self).write(Path(path))
+        stream_calibration_page(self).write(to_write(path))
 
     def _head(self) -> list[str]:
         summary, train, test = self.summary, self.summary["train"], self.summary["test"]

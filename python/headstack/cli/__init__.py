@@ -59,6 +59,11 @@ def _one(kind: Any, word: str) -> object:
         from headstack.files import local
 
         return local(word)
+    if kind is Path and "://" in word:
+        from headstack.files import check_file_url
+
+        # A path object would make one slash of two.
+        check_file_url(word)
     try:
         return convert(kind, [word])
     except CoercionError as problem:

@@ -21,6 +21,9 @@ def coefficients(
     *,
     scheduler: Scheduler = None,
     set_: Overrides = (),
+    volume: Annotated[
+        str | None, Parameter(group=RUN, help="The volume of a system that is measured; its first one if absent.")
+    ] = None,
     seed: Annotated[int, Parameter(group=RUN, help="Seed of the requests.")] = 1,
     json: Json = False,
 ) -> int:
@@ -33,7 +36,7 @@ def coefficients(
     overrides = model_overrides(set_, scheduler)
     with progress.bar("measuring", None, "runs") as told:
         shown = None if told is None else (lambda done, total: told(done, 0.0, total))
-        found = computed(drive, overrides=overrides, seed=seed, progress=shown)
+        found = computed(drive, overrides=overrides, volume=volume, seed=seed, progress=shown)
     output.print_json(found.as_dict()) if json else _show(found)
     return 0
 
@@ -42,8 +45,9 @@ def _show(found: Coefficients) -> None:
     from headstack.device_costs import constant, largest_by_depth
 
     output.facts(
-        f"{found.system}, {found.writes}",
+        found.title,
         [
+            *([("volume", found.choice)] if found.choice else []),
             ("io.cost.model", f"MAJ:MIN {found.iocost_line}"),
             *(
                 constant(form, name, value)

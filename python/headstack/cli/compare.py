@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 from headstack.cli import DONE, IN_PART, output
 from headstack.cli.options import OUTPUT, RUN, Json, ReadOptions
-from headstack.cli.sweep import behind_facts, say_failures, say_untested, stop_facts, text_columns
+from headstack.cli.sweep import behind_facts, points_of, say_failures, say_untested, stop_facts, text_columns
 from headstack.errors import InputError
 from headstack.shown import several
 
@@ -104,7 +104,7 @@ def _sweep_facts(found: SweepComparison) -> list[tuple[str, str]]:
         ("failed", [point.point.number for point in sweep.failures]),
         ("not complete", sweep.incomplete),
     ]
-    text, of = "{} of {of} points: {which}", len(sweep.definition.points)
+    text, of = f"{{}} of {{of}} {points_of(sweep)}: {{which}}", len(sweep.definition.points)
     facts = [(what, several(text, len(numbers), of, named(sweep, numbers))) for what, numbers in missing if numbers]
     return facts + behind_facts(sweep) + stop_facts(sweep)
 

@@ -92,6 +92,7 @@ def _show(found: Exploration) -> None:
                     (each["watts"], "W", 2),
                     (each["usd"], "USD", 0 if is_whole else 2),
                     (each["rebuild_hours"], "h", 2),
+                    (each["rebuild_hours_idle"], "h", 2),
                 )
             ),
             "yes" if each["holds"] else "no",
@@ -106,9 +107,19 @@ def _show(found: Exploration) -> None:
     ]
     output.table(
         found.comparison.sweep.definition.summary,
-        [*axes, "p99 (ms)", "mean (ms)", "watts", "price (USD)", "rebuild (h)", "holds the load", "on the front of"],
+        [
+            *axes,
+            "p99 (ms)",
+            "mean (ms)",
+            "watts",
+            "price (USD)",
+            "rebuild (h)",
+            "idle (h)",
+            "holds the load",
+            "on the front of",
+        ],
         rows,
-        text_columns=(*range(len(axes)), len(axes) + 5, len(axes) + 6),
+        text_columns=(*range(len(axes)), len(axes) + 6, len(axes) + 7),
     )
     facts = [("answer", found.answer())]
     if found.comparison.sweep.is_run_once and len(found.comparison.points) > 1:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,6 +16,9 @@ from headstack.errors import InputError
 
 if TYPE_CHECKING:
     from headstack.studies.framework import StudyResult
+
+LONG_S = 60.0
+"""Studies that take so much processor time say so beforehand."""
 
 app = App(
     name="study",
@@ -72,6 +76,7 @@ def study(
         check_writable(export_rates)
     results = []
     names = list(STUDIES) if name == "all" else [name]
+    told_beforehand(names)
     for number, each in enumerate(names, 1):
         with progress.steps(f"{each} ({number} of {len(names)} studies)" if len(names) > 1 else each) as told:
             results.append(run(each, data, told))
@@ -88,6 +93,16 @@ def study(
         for result in results:
             _show(result)
     return 0
+
+
+def told_beforehand(names: list[str]) -> None:
+    """Where no progress is shown, how long the work takes: minutes of silence look like a command that hangs."""
+    from headstack.studies import processor_s
+
+    takes_s = sum(processor_s(name) for name in names)
+    if takes_s >= LONG_S and not sys.stderr.isatty():
+        what = names[0] if len(names) == 1 else f"{len(names)} studies"
+        output.note(f"{what}: {progress.duration(takes_s)} of processor time or more")
 
 
 def _write(results: list[StudyResult], report: Path, *, is_directory: bool) -> None:

@@ -10,7 +10,7 @@ from cyclopts import Parameter
 
 from headstack.cli import DONE, IN_PART, interrupted, output, progress
 from headstack.cli.options import OUT_NAMES, RUN, Dask, Json
-from headstack.counted import kept_runs
+from headstack.counted import kept_runs, plural
 from headstack.errors import InputError
 from headstack.shown import several
 
@@ -137,12 +137,20 @@ def text_columns(heads: list[str], axes: int) -> list[int]:
     return [*range(1, 1 + axes), *marked]
 
 
-_BEHIND: dict[Why, str] = {
-    "overloaded": "their response times grow with the length of the run and say little else",
-    "lost data": "their numbers are of what was served until then",
-    "served nothing": "they have no response times",
+_BEHIND: dict[Why, tuple[str, str]] = {
+    "overloaded": (
+        "its response times grow with the length of the run and say little else",
+        "their response times grow with the length of the run and say little else",
+    ),
+    "lost data": ("its numbers are of what was served until then", "their numbers are of what was served until then"),
+    "served nothing": ("it has no response times", "they have no response times"),
 }
-"""What becomes of the numbers of points that do not keep up."""
+"""What becomes of the numbers of a point that does not keep up, and of several."""
+
+
+def points_of(done: Sweep) -> str:
+    """The word behind how many points a grid has."""
+    return "point" if len(done.definition.points) == 1 else "points"
 
 
 def behind_facts(done: Sweep) -> list[tuple[str, str]]:
@@ -153,7 +161,7 @@ def behind_facts(done: Sweep) -> list[tuple[str, str]]:
     for reason, what in _BEHIND.items():
         which = [number for number, why in done.behind.items() if why == reason]
         if which:
-            text = f"{{}} of {{of}} points: {{which}}; {what}"
+            text = f"{{}} of {{of}} {points_of(done)}: {{which}}; {what[len(which) > 1]}"
             facts.append((reason, several(text, len(which), len(done.definition.points), named(done, which))))
     return [("do not keep up" if name == "overloaded" else name, text) for name, text in facts]
 
@@ -200,7 +208,7 @@ def _show(done: Sweep) -> None:
     facts += behind_facts(done) + stop_facts(done)
     if empty := sum(not any(run.summary["requests"] for run in result.runs) for result in done.complete):
         output.warning(
-            f"{empty:,} of {len(done.complete):,} points: no request was complete in time, there is nothing to tell"
+            f"{empty:,} of {plural(len(done.complete), 'point')}: no request was complete in time, there is nothing to tell"
         )
     if done.failures:
         facts.append(("failed", several("{}", len(done.failures))))

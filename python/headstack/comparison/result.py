@@ -288,9 +288,10 @@ class Comparison:
 
     def report(self, path: str | Path) -> None:
         """Write the page: distributions over each other, differences, all values."""
+        from headstack.files import to_write
         from headstack.report.comparison import comparison_page
 
-        comparison_page(self).write(Path(path))
+        comparison_page(self).write(to_write(path))
 
     def __repr__(self) -> str:
         return f"Comparison({[source.name for source in self.sources]!r})"

@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from headstack import _core
-from headstack.comparison import sweep_limits
+from headstack.comparison import left_out, sweep_limits
 from headstack.comparison.result import SCHEMA_VERSION, Difference, Metric
+from headstack.counted import plural
 from headstack.errors import InputError
 from headstack.shown import Part, Shown, signed
 from headstack.sweeping import cells, metrics, pareto, table
@@ -156,15 +157,13 @@ class SweepComparison:
     def answer(self) -> str:
         """Which point is the quickest, and which costs least, under the load or under how many of the loads."""
         known = [mean for point in self.points if (mean := _mean(point, P99)) is not None]
+        lost = left_out.sentences(self.sweep, self.grid_loads)
         if not known:
-            return "No point has a response time."
+            return " ".join(["No point has a response time.", *lost])
         if len(self.left_behind) == len(self.points):
-            return (
-                "No point keeps up with its load and its data."
-                if self.without_data
-                else "No point keeps up with its load."
-            )
-        if len(self.loads) > 1 and all(len(load) == 1 for load in self.loads):
+            of_data = " and its data" if self.without_data else ""
+            return " ".join([f"No point keeps up with its load{of_data}.", *lost])
+        if len(self.loads) > 1 and all(len(load.points) == 1 for load in self.grid_loads):
             return " ".join([self._alone(), *self._left_out()])
         sentences = [self._best(P99, "p99", " ms")]
         sentences += [
@@ -178,28 +177,31 @@ class SweepComparison:
         """What is said where each load has one point; of those that keep up, as others have no p99 to tell."""
         times = [mean for point in self._kept(self.points) if (mean := _mean(point, P99)) is not None]
         ends = " to ".join(dict.fromkeys(cells.figure(end) for end in (min(times), max(times))))
-        whose = "the p99 of those that keep up" if self.left_behind else "their p99"
-        return f"Each of the {len(self.loads)} loads has one point, and none to compare it with; {whose} is {ends} ms."
+        whose = "the p99 of those that keep up" if self.left_behind else f"the p99 of {len(times)} of them"
+        whose = "their p99" if len(times) == len(self.grid_loads) else whose
+        return f"Each of the {len(self.grid_loads):,} loads has one point, and none to compare it with; {whose} is {ends} ms."
 
     def _left_out(self) -> list[str]:
-        """Which points are on no front, and why."""
+        """What is lost of the grid: points that failed, loads at which nothing is compared, points that are on no front."""
         idle = set(self.without_requests) - set(self.without_data)
         lost, slow = len(self.without_data), len(self.left_behind - set(self.without_data) - idle)
-        told = []
+        of = plural(len(self.sweep.definition.points), "point")
+        told = left_out.sentences(self.sweep, self.grid_loads)
         if slow:
             its = "does not keep up with its" if slow == 1 else "do not keep up with their"
-            told.append(
-                f"{slow} of {len(self.points)} points {its} load, and {_are(slow)} none of these, nor on a front."
-            )
+            told.append(f"{slow:,} of {of} {its} load, and {_are(slow)} none of these, nor on a front.")
         if lost:
-            told.append(
-                f"{lost} of {len(self.points)} points lost data, and {_are(lost)} none of these, nor on a front."
-            )
+            told.append(f"{lost:,} of {of} lost data, and {_are(lost)} none of these, nor on a front.")
         if idle:
             told.append(
-                f"{len(idle)} of {len(self.points)} points served no request, and {_are(len(idle))} none of these, nor on a front."
+                f"{len(idle):,} of {of} served no request, and {_are(len(idle))} none of these, nor on a front."
             )
         return told
+
+    @cached_property
+    def grid_loads(self) -> list[left_out.Load]:
+        """All loads of the grid, and which of their points are lost."""
+        return left_out.loads(self.sweep, self._load_axes)
 
     @property
     def _is_chance_unknown(self) -> bool:
@@ -252,10 +254,10 @@ class SweepComparison:
         won = [_winner(load) for load in contested]
         (first, count), *rest = Counter(self.design(point) for point in won).most_common(2)
         where = f"{count} of {len(won)} loads"
-        if len(won) < len(known):
+        if len(won) < len(self.grid_loads):
             where = "the one load" if len(won) == 1 else f"{count} of the {len(won)} loads"
-            # Of others it may be that one point alone keeps up, or has what is compared.
-            shared = sum(len(load) > 1 for load in self.loads)
+            # Of others it may be that points failed, that one alone keeps up, or has what is compared.
+            shared = sum(len(load.points) > 1 for load in self.grid_loads)
             where += (
                 " that more than one point has" if len(won) == shared else " at which more than one point is compared"
             )
@@ -303,7 +305,10 @@ class SweepComparison:
             "first": self.points[0].label,
             "answer": self.answer(),
             "points": len(self.points),
-            "loads": len(self.loads),
+            "grid_points": len(self.sweep.definition.points),
+            "loads": len(self.grid_loads),
+            "loads_compared": sum(load.is_compared for load in self.grid_loads),
+            "loads_left_out": [load.row() for load in self.grid_loads if load.is_left_out],
             "fronts": [
                 {
                     "against": front.metric,
@@ -341,9 +346,10 @@ class SweepComparison:
 
     def report(self, path: str | Path) -> None:
         """Write the page: Pareto fronts, distributions, phases, all points."""
+        from headstack.files import to_write
         from headstack.report.sweep import sweep_page
 
-        sweep_page(self).write(Path(path))
+        sweep_page(self).write(to_write(path))
 
     def _repr_html_(self) -> str:
         from headstack.notebook import sweep_comparison
@@ -351,7 +357,7 @@ class SweepComparison:
         return sweep_comparison(self)
 
     def __repr__(self) -> str:
-        return f"SweepComparison({str(self.sweep.folder)!r}, {len(self.points):,} points)"
+        return f"SweepComparison({str(self.sweep.folder)!r}, {plural(len(self.points), 'point')})"
 
 
 def _winner(load: list[tuple[PointResult, float]]) -> PointResult:

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from headstack.comparison.sweep import P99, WATTS
+from headstack.counted import plural
 from headstack.report import sweep as points
 from headstack.report.page import Number, Page, Section
 from headstack.sweeping import cells
@@ -64,8 +65,11 @@ def _subtitle(found: Exploration) -> str:
     done, sweep = found.comparison.points, found.comparison.sweep
     first = done[0]
     trace = "" if first.point.settings.trace is None else f" on {Path(first.point.settings.trace).name}"
+    each = " each" if len(done) > 1 else ""
     failed = f"; {len(sweep.failures):,} could not be run" if sweep.failures else ""
-    return f"{len(done):,} candidates{trace}, {first.runs[0].summary['requests']:,} requests each{failed}"
+    return (
+        f"{plural(len(done), 'candidate')}{trace}, {plural(first.runs[0].summary['requests'], 'request')}{each}{failed}"
+    )
 
 
 def _needed(found: Exploration) -> str:
@@ -79,20 +83,24 @@ def _candidates(found: Exploration) -> Section:
     behind = comparison.left_behind
     metrics = (P99, "response_ms.mean", WATTS, USD)
     told = [cells.column([point.estimate(metric) for point in comparison.points]) for metric in metrics]
-    hours = cells.figures([found.rebuild_hours.get(point.point.number) for point in comparison.points])
+    hours, idle = (
+        cells.figures([known.get(point.point.number) for point in comparison.points])
+        for known in (found.rebuild_hours, found.rebuild_hours_idle)
+    )
     rows = [
         [
             *map(str, point.values.values()),
             *costs,
             _verdict(point.point.number in holding, point.point.number in behind),
         ]
-        for point, *costs in zip(comparison.points, *told, hours, strict=True)
+        for point, *costs in zip(comparison.points, *told, hours, idle, strict=True)
     ]
     text = (
         f"A candidate holds the load if it keeps up with the trace{_limit(found)}. Rebuild: a drive has failed, and what it "
-        "held is brought onto a spare while the load goes on."
+        "held is brought onto a spare while the load goes on. The hours are extrapolated from the first minute, on the outermost tracks; "
+        "requests all over the drive keep a rebuild there from more than further in. Idle: nothing else is to do."
     )
-    columns = [*axes, "p99 (ms)", "mean (ms)", "watts", "price (USD)", "rebuild (h)", "holds the load"]
+    columns = [*axes, "p99 (ms)", "mean (ms)", "watts", "price (USD)", "rebuild (h)", "idle (h)", "holds the load"]
     return Section("All candidates", text, columns=columns, rows=rows, text_columns=len(axes), dense=True)
 
 

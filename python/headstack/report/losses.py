@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from headstack.counted import plural
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -61,9 +63,9 @@ def lost_words(about: Mapping[str, Any]) -> list[str]:
     if loss["lost_events"]:
         numbered = about["format"] in ("blktrace", "blkparse")
         by = "by their running numbers" if numbered else "as the tracer says"
-        lost.append(f"{loss['lost_events']:,} events {by}")
+        lost.append(f"{plural(loss['lost_events'], 'event')} {by}")
     if loss["damaged_places"]:
-        lost.append(f"{loss['damaged_places']:,} places damaged or cut off")
+        lost.append(f"{plural(loss['damaged_places'], 'place')} damaged or cut off")
     if loss.get("doubled_records"):
         lost.append(f"{loss['doubled_records']:,} records that were there before were left out")
     if loss.get("set_back_events"):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from headstack.comparison.sweep import P99, WATTS, Front, SweepComparison
+from headstack.counted import plural
 from headstack.report import charts, style, vega
 from headstack.report.page import Number, Page, Section
 from headstack.report.tables import PHASES
@@ -44,8 +45,8 @@ def sweep_page(comparison: SweepComparison) -> Page:
     failed = f", {len(sweep.failures):,} failed" if sweep.failures else ""
     return Page(
         title=definition.summary or definition.path.stem,
-        subtitle=f"{len(comparison.points):,} of {len(definition.points):,} points, "
-        f"{sum(len(point.runs) for point in comparison.points):,} runs{failed}",
+        subtitle=f"{len(comparison.points):,} of {plural(len(definition.points), 'point')}, "
+        f"{plural(sum(len(point.runs) for point in comparison.points), 'run')}{failed}",
         answer=comparison.answer(),
         notices=notices(comparison),
         numbers=tiles(comparison),
@@ -134,7 +135,8 @@ def notices(comparison: SweepComparison, noun: str = "point") -> list[str]:
             f"{wide:,} {noun}{'s are' if wide > 1 else ' is'} still wider than `[stop]` asks, or without its metric."
         )
     if missing := len(comparison.sweep.incomplete):
-        found.append(f"{missing:,} points are not complete, and not on this page: `--resume` goes on with them.")
+        those, them = ("points are", "them") if missing > 1 else ("point is", "it")
+        found.append(f"{missing:,} {those} not complete, and not on this page: `--resume` goes on with {them}.")
     return found
 
 
@@ -246,7 +248,7 @@ def _front_words(comparison: SweepComparison, front: Front, drawn: int, noun: st
     """How to read the chart of a front: only what is drawn."""
     several = len(comparison.loads) > 1
     text = (
-        f"Lower and further left is better. On the front: {len(front.points)} of {drawn} {noun}s, which no other "
+        f"Lower and further left is better. On the front: {len(front.points):,} of {plural(drawn, noun)}, which no other "
         f"{'under the same load ' if several else ''}beats in both p99 and {front.word}."
     )
     text += " A line joins those under one load." if several else ""

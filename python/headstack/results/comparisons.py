@@ -55,6 +55,17 @@ class FrontSummary(TypedDict):
     """`point`, `values`, and the two metrics by name."""
 
 
+class LoadLeftOut(TypedDict):
+    """A load of a sweep at which nothing is compared, since points of its are lost."""
+
+    values: dict[str, Any]
+    """The axes that set it, by name."""
+    points: list[int]
+    """All its points, by number."""
+    why: dict[str, int]
+    """How many of them are lost for each reason: `failed`, `not complete`, or as `why` of `behind`."""
+
+
 class ComparisonSummary(TypedDict):
     """Things of a kind side by side."""
 
@@ -67,7 +78,14 @@ class ComparisonSummary(TypedDict):
     """The limits that are broken, and by which."""
     time: NotRequired[str | None]
     points: NotRequired[int]
+    """Of a sweep: the points that are complete, of its `grid_points`."""
+    grid_points: NotRequired[int]
     loads: NotRequired[int]
+    """Of a sweep: all loads of its grid."""
+    loads_compared: NotRequired[int]
+    """Of a sweep: those at which two points or more keep up, and so are compared."""
+    loads_left_out: NotRequired[list[LoadLeftOut]]
+    """Of a sweep: those at which nothing is compared, since points are lost; the rest have one point each."""
     fronts: NotRequired[list[FrontSummary]]
     untested: NotRequired[list[str]]
     """Of a sweep: the limits that could not be asked of a point, since its runs do not tell the metric, and of which."""
@@ -149,7 +167,9 @@ class Candidate(TypedDict):
     usd: Figure
     iops: Figure
     rebuild_hours: Figure
-    """To rebuild a failed drive under the load; null where nothing can be rebuilt."""
+    """To rebuild a failed drive under the load, about; null where nothing can be rebuilt."""
+    rebuild_hours_idle: Figure
+    """The same where nothing else is to do, below which no load brings it."""
     holds: bool
     on_front: dict[str, bool]
 

@@ -151,6 +151,10 @@ class CoefficientsSummary(TypedDict):
     """What simple cost models assume of a drive, and how far each is from it."""
 
     system: str
+    volume: str
+    """The one that was measured."""
+    volumes: list[str]
+    """All of the system."""
     iocost: IocostModel
     mclock: MclockModel
     head_time: HeadTimeModel

@@ -2,7 +2,7 @@
 
 One module a study, and one line in `STUDIES`. A module has `TITLE`, `PAPER`, and `run(data, progress)`, which returns rows and
 sections; with `finding(ours)`, our numbers by row, it answers its title in a sentence (empty where the rows that it
-needs were not testable).
+needs were not testable). One that takes minutes says how many (`PROCESSOR_S`).
 """
 
 from __future__ import annotations
@@ -37,6 +37,11 @@ def about(name: str) -> tuple[str, str]:
     """Title and paper of a study."""
     module = import_module(_home(name))
     return module.TITLE, module.PAPER
+
+
+def processor_s(name: str) -> float:
+    """How much processor time a study takes at least; 0 where that is not worth a word."""
+    return getattr(import_module(_home(name)), "PROCESSOR_S", 0.0)
 
 
 def run(name: str, data: Path | None, progress: Progress | None = None) -> StudyResult:

@@ -108,10 +108,10 @@ def _list(values: Any, where: str) -> list[Any]:
         raise InputError(f"{where}: must be a list", "values = [1, 2, 4]")
     for number, value in enumerate(values):
         if isinstance(value, float) and not isfinite(value):
-            raise InputError(f"{where}.{number}: {value} is not a number that a value can be")
+            raise InputError(f"{where}.{number}: {value} is not a number that a value can be", "give a finite number")
         # 4000 and 4000.0 are one value; 1 and true are two.
         if any(other == value and isinstance(other, bool) == isinstance(value, bool) for other in values[:number]):
-            raise InputError(f"{where}: {value} is there twice", "leave one of them out")
+            raise InputError(f"{where}: {reading.typed(value)} is there twice", "leave one of them out")
     return values
 
 
@@ -156,7 +156,10 @@ def _ends(table: Mapping[str, Any], where: str) -> tuple[float, float]:
 def _count(table: Mapping[str, Any], where: str) -> int:
     count = table.get("count")
     if not isinstance(count, int) or isinstance(count, bool) or not 1 <= count <= _MOST_VALUES:
-        raise InputError(f"{where}.count: {count} is not a number of values", f"1 to {_MOST_VALUES:,}")
+        found = f"{where}.count: {reading.typed(count)} is not a number of values from 1 to {_MOST_VALUES:,}"
+        raise InputError(
+            found if "count" in table else f"{where}: `count` is missing", reading.number_hint("count", count, "5")
+        )
     return count
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from headstack import _core
+from headstack.counted import plural
 from headstack.errors import HeadstackError, InputError
 from headstack.remote import is_url, version
 from headstack.sweeping import axis, constraint, paths, reading, settings
@@ -185,7 +186,7 @@ def _points(base: dict[str, Any], axes: list[axis.Axis], conditions: Any, folder
         alone = "; ".join(
             f"`{limit.source}` by itself leaves {sum(limit.holds(values) for values, _ in grid)}" for limit in limits
         )
-        raise InputError(f"the constraints leave none of the {total:,} points: they contradict each other", alone)
+        raise InputError(f"the constraints leave none of {plural(total, 'point')}: they contradict each other", alone)
     return [
         Point(number, chosen, values, _settings(base, chosen, folder)) for number, (values, chosen) in enumerate(kept)
     ]
@@ -216,7 +217,12 @@ def _checked(name: str, value: Any) -> None:
     try:
         _core.check_number(name, value)
     except TypeError:
-        raise InputError(f"`{name}`: {reading.toml_text(value)} is not a number of its kind") from None
+        raise InputError(f"`{name}`: {reading.typed(value)} is not a number of its kind") from None
+    except InputError as problem:
+        # The core tells a value as Python writes it.
+        unquoted = reading.number_hint(name, value) if isinstance(value, str) and name != "seed" else ""
+        hint = "; ".join(filter(None, [problem.hint, unquoted]))
+        raise InputError(f"`{name}`: {reading.typed(value)} is not allowed", hint) from None
 
 
 def _repeats(table: Any, stop: Any) -> tuple[list[int], Stop | None]:

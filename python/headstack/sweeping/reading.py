@@ -7,7 +7,7 @@ import re
 import tomllib
 from difflib import get_close_matches
 from math import isfinite
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 
 from headstack.errors import InputError
 
@@ -22,6 +22,24 @@ _PART = r"""(?:[A-Za-z0-9_-]+|"[^"\n]*"|'[^'\n]*')"""
 _LONG_KEY = re.compile(rf"(?:^|[{{,\[])[ \t]*(?:{_PART}[ \t]*\.[ \t]*){{{MOST_PARTS}}}", re.MULTILINE)
 
 Value: TypeAlias = bool | int | float | str
+
+
+class _Endless(float):
+    """A number that is none, or beyond all of them, which messages name as it was typed: `1e999` and not `inf`."""
+
+    typed: str
+
+    def __str__(self) -> str:
+        return self.typed
+
+
+def _real(typed: str) -> float:
+    value = float(typed)
+    if isfinite(value):
+        return value
+    endless = _Endless(value)
+    endless.typed = typed
+    return endless
 
 
 def toml_file(path: Path, what: str) -> dict[str, Any]:
@@ -45,9 +63,12 @@ def toml_table(text: str, path: Path) -> dict[str, Any]:
     if _LONG_KEY.search(text):
         raise InputError(f"`{path}` holds a key of more than {MOST_PARTS} parts, and no such key means anything")
     try:
-        return tomllib.loads(text)
+        return tomllib.loads(text, parse_float=_real)
     except tomllib.TOMLDecodeError as problem:
         raise InputError(f"`{path}` is not TOML: {problem}") from None
+    except ValueError:
+        # Python reads no whole number of so many digits.
+        raise InputError(f"`{path}` holds a whole number of thousands of digits", "nothing here is so large") from None
     except RecursionError:
         raise InputError(f"`{path}` holds tables or lists one within another too deeply to be read") from None
 
@@ -85,9 +106,46 @@ def text(table: Mapping[str, Any], key: str, where: str) -> str:
 def number(table: Mapping[str, Any], key: str, where: str) -> int | float:
     """A finite number that must be there."""
     value = table.get(key)
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not _is_finite(value):
-        raise InputError(f"{where}.{key}: must be a number" if key in table else f"{where}: `{key}` is missing")
+    if not is_number(value):
+        if key not in table:
+            raise InputError(f"{where}: `{key}` is missing", f"{toml_key(key)} = …")
+        raise InputError(f"{where}.{key}: must be a number, not {typed(value)}", number_hint(key, value))
     return value
+
+
+def is_number(value: Any) -> TypeGuard[int | float]:
+    """Whether this is a finite number."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and _is_finite(value)
+
+
+def number_hint(key: str, value: Any, example: str = "") -> str:
+    """How a number is typed: the one that stands in quotes without them; else an example."""
+    if isinstance(value, str):
+        try:
+            meant = tomllib.loads(f"number = {value}").get("number")
+        except tomllib.TOMLDecodeError:
+            meant = None
+        if is_number(meant):
+            return f"without quotes: {toml_key(key)} = {value.strip()}"
+    return f"{toml_key(key)} = {example}" if example else "give a number, without quotes"
+
+
+def toml_key(key: str) -> str:
+    """A key as a TOML file writes it."""
+    return key if re.fullmatch("[A-Za-z0-9_-]+", key) else json.dumps(key)
+
+
+MOST_LETTERS = 60
+"""A value that is longer is cut off in messages."""
+
+
+def typed(value: Any) -> str:
+    """A value as it stands in a TOML file, for messages."""
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= 10**MOST_LETTERS:
+        # Python refuses to write out what is far longer.
+        return f"a number of more than {MOST_LETTERS} digits"
+    written = toml_text(value)
+    return written if len(written) <= MOST_LETTERS else f"{written[: MOST_LETTERS - 1]}…"
 
 
 def _is_finite(value: float) -> bool:
@@ -102,7 +160,8 @@ def whole(table: Mapping[str, Any], key: str, where: str, least: int, most: int,
     """A whole number within bounds; `default` where the key is absent."""
     value = table.get(key, default)
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-        raise InputError(f"{where}.{key}: {value} is not a whole number from {least:,} to {most:,}")
+        what = f"{where}.{key}: {typed(value)} is not a whole number from {least:,} to {most:,}"
+        raise InputError(what, number_hint(key, value, str(max(default, least))))
     return value
 
 

@@ -8,6 +8,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from headstack.counted import plural
 from headstack.errors import InputError
 from headstack.sweeping import behind, cells, definition, metrics, reading, repeats
 from headstack.sweeping.folder import SWEEP, Folder
@@ -245,7 +246,7 @@ class Sweep:
 
     def __repr__(self) -> str:
         failed = f", {len(self.failures):,} failed" if self.failures else ""
-        return f"Sweep({str(self.folder)!r}, {len(self.complete):,} of {len(self.definition.points):,} points{failed})"
+        return f"Sweep({str(self.folder)!r}, {len(self.complete):,} of {plural(len(self.definition.points), 'point')}{failed})"
 
 
 def _is_plain(values: Sequence[object]) -> bool:

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from headstack import _core
 from headstack.errors import InputError
+from headstack.files import check_file_url
 from headstack.overrides import scheduler_override
-from headstack.sweeping.reading import nearest, toml_text
+from headstack.sweeping.reading import nearest, toml_text, typed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -75,7 +76,9 @@ def of(values: Mapping[str, Any], folder: Path) -> Settings:
             below[""][path] = value
     for key, value in told.items():
         if not isinstance(value, str):
-            raise InputError(f"`{key}`: {value} is not a name", "a name in the library, or a file")
+            raise InputError(f"`{key}`: {typed(value)} is not a name", "a name in the library, or a file")
+    if "trace" in told:
+        check_file_url(told["trace"])
     for option in below["trace"]:
         if option not in _TRACE_KEYS:
             raise InputError(f"a trace has no option `trace.{option}`", nearest(option, _TRACE_KEYS))

@@ -10,7 +10,7 @@ from concurrent.futures import Executor, Future
 from contextlib import contextmanager, nullcontext, suppress
 from typing import TYPE_CHECKING, Any
 
-from headstack.errors import InputError, package_hint
+from headstack.errors import InputError, extra_hint
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -28,9 +28,7 @@ class DaskExecutor(Executor):
         try:
             from distributed import Client, LocalCluster
         except ModuleNotFoundError as problem:
-            raise InputError(
-                f"--dask needs the Python package `{problem.name}`", package_hint("dask", "distributed")
-            ) from None
+            raise InputError(f"--dask needs the Python package `{problem.name}`", extra_hint("dask")) from None
         self._cluster = None
         if address.startswith("local:"):
             with _deaf_to_ctrl_c():

@@ -6,7 +6,7 @@ import threading
 from concurrent.futures import CancelledError, Executor, Future
 from typing import TYPE_CHECKING, Any
 
-from headstack.errors import InputError, package_hint
+from headstack.errors import InputError, extra_hint
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -29,7 +29,7 @@ class SlurmExecutor(Executor):
         try:
             import submitit
         except ModuleNotFoundError:
-            raise InputError("--slurm needs the Python package `submitit`", package_hint("submitit")) from None
+            raise InputError("--slurm needs the Python package `submitit`", extra_hint("slurm")) from None
         parameters = {**_DEFAULTS, **_parameters(options)}
         try:
             is_local = options.partition(",")[0].strip() == "local"
