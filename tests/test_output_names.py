@@ -115,6 +115,20 @@ def test_a_file_url_of_a_host_is_refused() -> None:
     assert "names a host" in refused("sweep", "s.toml", "--out", "swept")
 
 
+def test_a_trace_is_written_where_python_says(here: Path) -> None:
+    """`Trace.convert` made a folder called `~`, or failed for want of one called `s3:`; `Trace` read `/t.parquet`."""
+    trace = headstack.Trace("t.parquet")
+    for url in ("s3://b/x.csv", "file://x.csv"):
+        for write in (trace.convert, trace.convert_all):
+            with pytest.raises(headstack.InputError, match=r"cannot write to|names a host"):
+                write(url)
+    trace.convert("~/one.csv")
+    trace.convert_all(f"file://{here.parent}/home/two.csv")
+    assert {path.name for path in (here.parent / "home").iterdir()} == {"one.csv", "two.csv"}
+    with pytest.raises(headstack.InputError, match="names a host"):
+        headstack.Trace("file://t.parquet")
+
+
 def test_what_is_there_by_such_a_name_is_meant(here: Path) -> None:
     for name in ("~", "s3:"):
         (here / name).mkdir()

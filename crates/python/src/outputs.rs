@@ -19,6 +19,13 @@ pub(crate) fn write_at_once(py: Python<'_>, path: PathBuf, content: &[u8]) -> Py
     guarded(py, || Ok(atomic_file::at_once(|| atomic_file::write_whole(&path, content))?))
 }
 
+/// The path of an output as the command line takes it: `~` is the home folder, `file://` a local file, and nothing is written to
+/// other URLs.
+pub(crate) fn to_write(py: Python<'_>, path: &Path) -> PyResult<PathBuf> {
+    // As text: a path object makes one slash of two.
+    py.import("headstack.files")?.call_method1("to_write", (path.as_os_str(),))?.extract()
+}
+
 /// Refuses outputs that are also an input, or one another, by whatever name. Each comes with the word that messages call
 /// it.
 #[pyfunction]

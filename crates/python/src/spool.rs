@@ -96,8 +96,11 @@ fn url_of(path: &Path) -> Option<String> {
     if !is_scheme(scheme) || path.exists() {
         return None;
     }
+    let is_local = matches!(scheme, "file" | "local");
+    // `file://name` names a host and no path: Python refuses it.
+    let is_host = is_local && rest.starts_with('/') && !rest.starts_with("//");
     let rest = rest.trim_start_matches('/');
-    let root = if matches!(scheme, "file" | "local") { "/" } else { "" };
+    let root = if is_local && !is_host { "/" } else { "" };
     Some(format!("{scheme}://{root}{rest}"))
 }
 

@@ -1,6 +1,7 @@
 //! `Trace`: a trace file, how to read it, and how to fit it to a system.
 
 use crate::error::{Error, guarded};
+use crate::outputs::to_write;
 use crate::poll::{Poll, Polled};
 use crate::range::{FromS, InterArrivalMs, LbaOffset, LbaScale, SectorBytes, TimeScale, ToS};
 use crate::results::{self, Typed, typed};
@@ -259,6 +260,7 @@ impl Trace {
         strict: bool,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<u64> {
+        let out = to_write(py, &out)?;
         let (poll, refusal) = Poll::new(progress);
         Ok(guarded(py, || trace_convert::written(self, &out, format, strict, &poll, &refusal))?.ios.requests)
     }
@@ -273,6 +275,7 @@ impl Trace {
         strict: bool,
         progress: Option<Py<PyAny>>,
     ) -> PyResult<Typed<'py, results::Converted>> {
+        let out = to_write(py, &out)?;
         let (poll, refusal) = Poll::new(progress);
         let written = guarded(py, || trace_convert::written(self, &out, format, strict, &poll, &refusal))?;
         typed(py, &written.value())

@@ -2,6 +2,7 @@
 
 use crate::convert::dict;
 use crate::error::{Error, guarded};
+use crate::outputs::to_write;
 use crate::poll::Poll;
 use crate::range::{RequestCount, Seed, TicksPerS};
 use crate::results::{self, Typed, typed};
@@ -150,6 +151,7 @@ pub(crate) fn make_trace(
     seed: Seed,
     format: Option<&str>,
 ) -> PyResult<u64> {
+    let out = to_write(py, &out)?;
     guarded(py, || {
         let model: WorkloadModel = serde_json::from_str(model)
             .map_err(|error| Error::Input(format!("this is not a workload model: {error}"), None))?;
