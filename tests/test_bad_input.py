@@ -116,6 +116,27 @@ def test_a_value_that_cannot_be_set_is_refused_in_words(given: str, said: str) -
     assert not re.search(r"u32|f64|invalid type|variant|\nin `", message)
 
 
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [("[4002]", "a list is not a number"), ("{}", "a table or a date is not a number"), ('"x"', '"x" is not a number')],
+)
+def test_a_value_of_another_kind_is_told_in_words_beside_its_line(tmp_path: Path, value: str, said: str) -> None:
+    """The line was quoted with thousands apart, which are two numbers in TOML."""
+    bad = drive_file(tmp_path, ("rotation_rpm = 4002.0", f"rotation_rpm = {value}"))
+    message = refused("drives", "check", bad)
+    assert said in message
+    assert f"| rotation_rpm = {value}" in message
+    assert "invalid type" not in message
+
+
+def test_files_that_are_empty_or_no_text_are_told_so(tmp_path: Path) -> None:
+    empty, binary = tmp_path / "w.toml", tmp_path / "d.toml"
+    empty.write_text("")
+    binary.write_bytes(b"PAR1\xff\xfe")
+    assert "[[stream]]" in refused("simulate", "hp-97560", "--workload", empty)
+    assert "it is not text" in refused("drives", "check", binary)
+
+
 def test_contradictions_come_all_at_once(tmp_path: Path) -> None:
     zone = "[[layout.zone]]\nfirst_cylinder = 1900\nlast_cylinder = 1961\nsectors_per_track = 60\n\n[[layout.region]]"
     bad = drive_file(

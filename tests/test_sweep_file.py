@@ -207,3 +207,10 @@ def test_a_number_is_named_as_it_was_typed(tmp_path: Path, text: str, given: str
     """Texts lost their quotes, 1e999 was inf, true was True; of a number that is none it was not said what stood there."""
     message = refused("sweep", written(tmp_path, text.format(given)), "--out", tmp_path / "out")
     assert said in " ".join(message.replace("hint: ", "").split())
+
+
+def test_a_byte_order_mark_is_read_over(tmp_path: Path) -> None:
+    """Editors of Windows write one; drive and workload files were read with it, sweeps and candidates not."""
+    path = tmp_path / "grid.toml"
+    path.write_text(BASE + RPM, encoding="utf-8-sig")
+    assert len(definition.load(path).points) == 3

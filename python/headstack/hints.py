@@ -19,10 +19,13 @@ _WHOLE = re.compile(
 _VALUE = re.compile(
     r"invalid type: (?:integer|floating point|string|boolean) (`[^`]*`|\"[^\"]*\"), expected ([a-z0-9 ]+)"
 )
+_NOT_ONE = re.compile(r"invalid type: (sequence|map), expected ([a-z0-9 ]+)")
 _BRACES = re.compile(r"invalid type: unit variant, expected (?:struct|newtype|tuple) variant")
 _ONE_OF = "wanted exactly 1 element, more than 1 element"
 _NO_WORD = "invalid type: unit variant, expected string only"
 _WHERE = re.compile(r"\nin `[^`]*`$")
+# A date is a map to the reader.
+_SEVERAL = {"sequence": "a list", "map": "a table or a date"}
 # What is expected, in the words of the file's reader and in ours.
 _KINDS = {"a boolean": "neither true nor false", "a string": "not text: it goes in quotes", "f64": "not a number", "f32": "not a number",
           "a sequence": "not a list: it goes in [brackets]", "a map": "not a table: it goes in {braces}"}  # fmt: skip
@@ -106,6 +109,8 @@ def _plain(message: str, hint: str | None) -> tuple[str, str | None]:
         return message.replace(whole[0], said), hint
     if (value := _VALUE.search(message)) and value[2] in _KINDS:
         return message.replace(value[0], f"{value[1]} is {_KINDS[value[2]]}"), hint
+    if (told := _of_a_file(message, hint)) is not None:
+        return told
     if _ONE_OF in message:
         if (asked := _SET.search(message)) and "." in asked[1]:
             outer, _, inner = asked[1].rpartition(".")
@@ -117,6 +122,17 @@ def _plain(message: str, hint: str | None) -> tuple[str, str | None]:
         hint = hint or "for example `{ write-back = {} }` for `write-back`; values go within the inner braces"
         return message.replace(braces[0], "it has values of its own, and goes in braces"), hint
     return message, hint
+
+
+def _of_a_file(message: str, hint: str | None) -> tuple[str, str | None] | None:
+    """What is wrong with all of a file, or with a list or table where a value goes."""
+    if (several := _NOT_ONE.search(message)) and several[2] in _KINDS:
+        return message.replace(several[0], f"{_SEVERAL[several[1]]} is {_KINDS[several[2]]}"), hint
+    if "missing field `stream`" in message:
+        return message, hint or "a workload file has a table `[[stream]]` for each kind of its requests"
+    if "stream did not contain valid UTF-8" in message:
+        return message.replace("stream did not contain valid UTF-8", "it is not text"), hint
+    return None
 
 
 def _elsewhere(asked: str) -> str | None:

@@ -150,19 +150,22 @@ def _written(value: float | None, digits: int) -> str:
 def grouped(text: str) -> str:
     """A sentence of the core, its large whole numbers with their thousands apart, as everywhere.
 
-    What is quoted to be typed, names, paths and dates stay as they are, and so does what follows an equals sign or an option, and
+    What is quoted to be typed, lines of files, names, paths and dates stay as they are, and so does what follows an equals sign or an option, and
     the number of a device or a request, which is its name.
     """
     return _LARGE.sub(lambda found: found[1] or f"{int(found[2]):,}", text)
 
 
+# As errors in TOML quote it.
+_LINE_OF_A_FILE = r"^ *\d+ \| .*$"
 _LARGE = re.compile(
-    r"(`[^`\n]*`|\"[^\"\n]*\"|--?[A-Za-z][\w-]* \d+|= \d+|\b(?:device|request|process|port|seed|pid) \d+)|"
-    r"(?:(?<![^\s(\[–−…])|(?<=\s-))(\d{4,})(?![\w/=-]|[.,:]\w)"
+    rf"({_LINE_OF_A_FILE}|`[^`\n]*`|\"[^\"\n]*\"|--?[A-Za-z][\w-]* \d+|= \d+|\b(?:device|request|process|port|seed|pid) \d+)|"
+    r"(?:(?<![^\s(\[–−…])|(?<=\s-))(\d{4,})(?![\w/=-]|[.,:]\w)",
+    re.MULTILINE,
 )
 
 
-_MINUS = re.compile(r"(`[^`\n]*`)|(?<![^\s(\[|])-(?=\.?\d)")
+_MINUS = re.compile(rf"({_LINE_OF_A_FILE}|`[^`\n]*`)|(?<![^\s(\[|])-(?=\.?\d)", re.MULTILINE)
 
 
 def with_minus(text: str) -> str:

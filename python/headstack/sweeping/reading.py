@@ -50,7 +50,8 @@ def toml_file(path: Path, what: str) -> dict[str, Any]:
 def file_text(path: Path, what: str) -> str:
     """The text of a file."""
     try:
-        return path.read_text(encoding="utf-8")
+        # Some editors begin a text with a byte-order mark.
+        return path.read_text(encoding="utf-8-sig")
     except OSError as problem:
         raise InputError(f"cannot read `{path}`: {problem.strerror}") from None
     except UnicodeDecodeError:
