@@ -151,3 +151,20 @@ def test_out_has_a_short_name_on_every_verb(here: Path, words: tuple[str, ...]) 
     assert (here / "made.parquet").is_file()
     # What would be unpacked by its name is not written under it.
     assert "name it `made.parquet`" in refused(*RUN, "--out", "made.parquet.gz")
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        (("measure", "sim:hp-97560", "rotation", "--record", "m.csv"), "m.parquet"),
+        (("measure", "sim:hp-97560", "rotation", "--record", "m.json.gz"), "m.parquet"),
+        (("measure", "sim:hp-97560", "rotation", "--save", "m.html"), "m.toml"),
+        ((*RUN, "--save", "m.csv"), "m.toml"),
+    ],
+)
+def test_records_and_drive_files_are_not_written_by_the_name_of_another(
+    here: Path, words: tuple[str, ...], meant: str
+) -> None:
+    """A Parquet file was called `m.csv`, a drive `m.html`."""
+    assert f"`{meant}`" in refused(*words)
+    assert not (here / words[-1]).exists()

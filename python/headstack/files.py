@@ -71,6 +71,12 @@ def write_whole(path: str | Path, text: str) -> None:
     write(to_write(path), text)
 
 
+def write_toml(path: str | Path, text: str) -> None:
+    """Write a drive or system file, under a name that is none of another kind."""
+    check_toml(to_write(path))
+    write_whole(path, text)
+
+
 def write_together(texts: Mapping[Path, str]) -> None:
     """Write several text files: all of them, or, if one cannot be written, none."""
     from headstack._core import Together
@@ -100,9 +106,25 @@ def check_creatable(path: Path) -> None:
 
 def check_page(path: Path) -> None:
     """Refuse a page whose name says that something else is in it."""
-    if path.suffix.lower() in NO_PAGES and not path.is_dir():
+    _check_name(path, "an HTML page", ".html", (".txt",))
+
+
+def check_toml(path: Path) -> None:
+    """Refuse a drive or system file whose name says that something else is in it."""
+    _check_name(path, "a TOML file", ".toml", (".txt",))
+
+
+def check_saved(path: Path) -> None:
+    """Refuse, before any work is done, a drive or system file that could not be written."""
+    check_toml(path)
+    check_writable(path)
+
+
+def _check_name(path: Path, what: str, suffix: str, also: Sequence[str] = ()) -> None:
+    """Refuse a name that is another kind of file's; a folder is refused elsewhere."""
+    if path.suffix.lower() in OF_A_KIND - {suffix, *also} and not path.is_dir():
         name = Path(path.stem).stem if path.suffix.lower() in PACKED else path.stem
-        raise InputError(f"`{path}` would be an HTML page by the name of another", f"name it `{name}.html`")
+        raise InputError(f"`{path}` would be {what} by the name of another", f"name it `{name}{suffix}`")
 
 
 def check_report(path: Path) -> None:
@@ -130,7 +152,7 @@ PACKED = frozenset([".gz", ".bz2", ".xz", ".zst", ".zip"])
 OTHER_SUFFIXES = PACKED | {".csv", ".tsv", ".txt", ".json", ".html", ".toml", ".xlsx", ".arrow", ".feather"}
 
 
-NO_PAGES = OTHER_SUFFIXES - {".html", ".txt"} | {".parquet", ".png", ".svg", ".pdf"}
+OF_A_KIND = OTHER_SUFFIXES | {".parquet", ".png", ".svg", ".pdf"}
 
 
 def check_packages(what: str, names: Sequence[str]) -> None:

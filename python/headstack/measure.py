@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 from headstack import _core, unusual
 from headstack.arguments import checked
 from headstack.errors import InputError
-from headstack.files import check_writable, to_write, write_whole
+from headstack.files import check_writable, parquet, write_toml
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -120,11 +120,11 @@ class Measurement:
 
     def save_drive(self, path: str | Path, name: str | None = None) -> None:
         """Write that drive file: whole, or not at all."""
-        write_whole(path, self.drive_toml(name))
+        write_toml(path, self.drive_toml(name))
 
     def save(self, path: str | Path) -> None:
         """Write the record as a Parquet file, for `read`."""
-        path = to_write(path)
+        path = parquet(path, converts=False) or Path(path)
         check_writable(path)
         self._record.save(path)
 
@@ -307,7 +307,7 @@ def run(
     Raises `InputError` for devices, probes and records that cannot be used. What ends a measurement under way (Ctrl-C
     included) does not raise: see `Measurement.stopped`.
     """
-    path = None if record is None else to_write(record)
+    path = parquet(record, converts=False)
     if path is None and resume:
         raise InputError("there is no record to go on with", "name it: `--record F.parquet`")
     if path is not None:

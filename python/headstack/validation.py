@@ -279,14 +279,14 @@ class Validation:
 
     def save_drive(self, path: str | Path) -> None:
         """Write the drive as a phase lock fitted it."""
-        from headstack.files import write_whole
+        from headstack.files import write_toml
 
         if self.fitted_drive is None:
             raise InputError(
                 "there is no fitted drive to save",
                 "validate one drive with `--phase-lock`; systems of several drives have no drive file",
             )
-        write_whole(path, self.fitted_drive)
+        write_toml(path, self.fitted_drive)
 
     def report(self, path: str | Path) -> None:
         """Write the page: measured and model distributions over each other, the scores, and where the error is."""

@@ -103,9 +103,9 @@ class Calibration:
 
     def save_drive(self, path: str | Path) -> None:
         """Write the corrected drive."""
-        from headstack.files import write_whole
+        from headstack.files import write_toml
 
-        write_whole(path, self.drive)
+        write_toml(path, self.drive)
 
     def report(self, path: str | Path) -> None:
         """Write the page: before and after, what each parameter gains, and what the trace cannot tell."""

@@ -75,9 +75,9 @@ class StreamCalibration:
 
     def save(self, path: str | Path) -> None:
         """Write the fitted model as a TOML file, with what it was fitted to in its head: whole, or not at all."""
-        from headstack.files import write_whole
+        from headstack.files import write_toml
 
-        write_whole(path, "".join(f"# {line}\n" for line in self._head()) + "\n" + self.model.to_toml())
+        write_toml(path, "".join(f"# {line}\n" for line in self._head()) + "\n" + self.model.to_toml())
 
     def report(self, path: str | Path) -> None:
         """Write the page: throughputs before and after, the parameters, and what the table cannot tell."""

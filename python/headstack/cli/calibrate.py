@@ -101,9 +101,9 @@ def calibrate(
     identifiable from them. Test requests are not looked at until the parameters stand.
     """
     from headstack import calibrate
-    from headstack.files import check_report, check_writable
+    from headstack.files import check_report, check_saved
 
-    for path, check in ((save, check_writable), (report, check_report)):
+    for path, check in ((save, check_saved), (report, check_report)):
         if path is not None:
             check(path)
     if sum(given is not None for given in (trace, table, record)) != 1:

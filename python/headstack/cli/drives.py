@@ -271,7 +271,7 @@ def import_(
     """
     from headstack import InputError
     from headstack._core import import_disksim
-    from headstack.files import check_creatable, make_folder, write_whole
+    from headstack.files import check_creatable, make_folder, write_toml
 
     if not files:
         raise InputError("no parameter file was named", "headstack drives import FILE.diskspecs")
@@ -284,7 +284,7 @@ def import_(
     text, report = import_disksim(list(files), meaning=meaning, lenient=lenient, name=name, summary=summary)
     if out is not None:
         make_folder(out)
-        write_whole(out, text)
+        write_toml(out, text)
     if json:
         output.print_json({"file": None if out is None else str(out), "toml": text, **report})
         return 0

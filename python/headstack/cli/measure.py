@@ -110,11 +110,11 @@ def measure(
     over 5 %; 3: the device does not rotate.
     """
     from headstack import library_drives
-    from headstack.files import check_report, check_writable
+    from headstack.files import check_report, check_saved
 
     if list_:
         return _list(json=json)
-    for path, check in ((save, check_writable), (report, check_report)):
+    for path, check in ((save, check_saved), (report, check_report)):
         if path is not None:
             check(path)
     noise = {"seed": seed, "noise_percent": noise_percent, "outlier_percent": outlier_percent, "outlier_ms": outlier_ms}
@@ -251,9 +251,9 @@ def _tell(found: Measurement, outputs: tuple[Path | None, Path | None], *, shows
         output.error(f"`{save}` was not written: {refusal}", refusal.hint)
         return BAD_INPUT
     if save is not None and rotates:
-        from headstack.files import write_whole
+        from headstack.files import write_toml
 
-        write_whole(save, drive)
+        write_toml(save, drive)
         output.wrote(save, zones_apart(found.found, drive))
         untrue = found.replay is not None and not found.replay["within_limit"]
         in_part = in_part or untrue

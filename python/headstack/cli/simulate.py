@@ -111,10 +111,10 @@ def simulate(
 ) -> int:
     """Run a workload or a trace on a drive or a system."""
     from headstack import simulate
-    from headstack.files import check_report, check_writable, write_whole
+    from headstack.files import check_report, check_saved, check_writable, write_toml
     from headstack.fio import cut_s, results
 
-    for path in (out, driver_out, background_out, save):
+    for path in (out, driver_out, background_out):
         if path is not None:
             check_writable(path)
     if report is not None:
@@ -123,6 +123,8 @@ def simulate(
         raise InputError(
             f"--save writes a drive file, and `{save}` is named like completions", "--out writes completions"
         )
+    if save is not None:
+        check_saved(save)
     built = built_system(system, set_, scheduler)
     until_s = None if until is None else seconds(until, "--until")
     source = _source(workload, trace, how, cut_s(until_s, requests))
@@ -150,7 +152,7 @@ def simulate(
             **warmup(warmup_),
         )
     if save is not None:
-        write_whole(save, saved)
+        write_toml(save, saved)
     if report is not None:
         run.report(report)
     if json:
