@@ -14,8 +14,10 @@ use crate::input::Input;
 /// A processor that tells nothing before the end for so many times as long as ever before has perhaps lost events.
 const GAPS: u64 = 2;
 
-/// One that told of fewer is not missed.
+/// One that told of fewer is not missed; of fewer still in text so short that it costs nothing to look at all of it for other signs of
+/// a loss.
 const KNOWN: u64 = 32;
+const KNOWN_IN_SHORT: u64 = 8;
 
 /// So many bytes of the end are looked at first, and at most.
 const FIRST_BYTES: u64 = 1 << 16;
@@ -60,10 +62,10 @@ impl Ends {
     }
 
     /// Those of the beginning that have perhaps lost what they told at the end.
-    fn short(&self, beginning: &Self) -> Vec<u32> {
+    fn short(&self, beginning: &Self, known: u64) -> Vec<u32> {
         let is_short = |(cpu, told): &(&u16, &Told)| {
             let (silent, gap) = self.silence(**cpu, told);
-            told.count >= KNOWN && silent > Nanos(gap.0.saturating_mul(GAPS))
+            told.count >= known && silent > Nanos(gap.0.saturating_mul(GAPS))
         };
         beginning.cpus.iter().filter(is_short).map(|(cpu, _)| u32::from(*cpu)).collect()
     }
@@ -90,7 +92,8 @@ pub(super) fn short_cpus<S: EventSource>(
                 end.push(event);
             }
         }
-        let short = end.short(beginning);
+        let known = if whole && bytes == FIRST_BYTES { KNOWN_IN_SHORT } else { KNOWN };
+        let short = end.short(beginning, known);
         if !short.is_empty() || whole || bytes >= MOST_BYTES || end.has_all(beginning) {
             return short;
         }

@@ -274,16 +274,24 @@ fn events(input: Input, format: &Format, options: &OpenOptions) -> Result<EventR
     }
     let silent = ends::short_cpus(&path, &beginning, again);
     let whole = || Input::open_packed(&path, options.tolerant).ok().and_then(again);
-    let cut = if silent.is_empty() { None } else { whole().and_then(|events| find_cut(events, &silent)) };
-    let Some(Cut { cpus: short, events: until_cut }) = cut else { return Ok(opened) };
+    let looked = if silent.is_empty() { None } else { whole().map(|events| find_cut(events, &silent)) };
+    let Some((cut, is_lossy)) = looked else { return Ok(opened) };
+    let Some(Cut { cpus: short, events: until_cut }) = cut else {
+        // What was taken for a loss on the way may be none by what comes later, as in a set of files of which some end early.
+        let survey = if is_lossy { whole().map(|events| survey(events, true)) } else { None };
+        return Ok(match survey {
+            Some(survey) => EventReader { survey: Some(survey), ..opened },
+            None => opened,
+        });
+    };
     // Where events are missing before, too, all of it is looked at for what may be wrong.
     let before = whole().and_then(|events| survey_before(events, until_cut));
     let survey = before.or_else(|| whole().map(|events| survey(events, true)));
     Ok(EventReader { survey, short, until_cut, ..opened })
 }
 
-/// Where the ends of these processors, which tell nothing at the end, were lost.
-fn find_cut(mut events: EventReader, silent: &[u32]) -> Option<Cut> {
+/// Where the ends of these processors, which tell nothing at the end, were lost; and whether losses were noticed, there or before.
+fn find_cut(mut events: EventReader, silent: &[u32]) -> (Option<Cut>, bool) {
     let (mut batch, mut ios) = (Vec::new(), Vec::new());
     let (mut pairing, mut cuts) = (Pairing::new(PairingRule::Strict), Cuts::new(silent));
     while events.next_events(&mut batch).is_ok() && !batch.is_empty() {
@@ -294,7 +302,7 @@ fn find_cut(mut events: EventReader, silent: &[u32]) -> Option<Cut> {
         pairing.drain(&mut ios);
         ios.clear();
     }
-    cuts.cut()
+    (cuts.cut(), pairing.is_lossy())
 }
 
 /// What the first so many events tell, if none of them are missing.

@@ -164,6 +164,8 @@ pub struct Pairing {
     now: Nanos,
     seen: u64,
     completions: u64,
+    /// Completions of what was queued and never dispatched that are doubtful, as events are missing.
+    doubted_alone: u64,
     counts: PairingCounts,
 }
 
@@ -294,7 +296,7 @@ impl Pairing {
     /// Whether losses matter, as far as known: what may end yet is not lost.
     fn losses_matter(&mut self) -> bool {
         let left = self.left();
-        let alone = self.counts.orphan_completions + self.counts.undispatched;
+        let alone = self.counts.orphan_completions + self.counts.undispatched + self.doubted_alone;
         let alone = alone.saturating_sub(self.undispatched.pairs + self.undispatched.alone);
         if self.losses.services.are_many(left.lost.saturating_sub(alone)) {
             return true;

@@ -164,6 +164,7 @@ impl Pairing {
         };
         if self.lossy && lost {
             self.counts.doubtful += 1;
+            self.doubted_alone += 1;
             return self.believe(None);
         }
         self.believe(Some(piece.queued));
