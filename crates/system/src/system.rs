@@ -6,7 +6,7 @@ use headstack_drive::command::BusTiming;
 use headstack_drive::scheduler::Policy;
 use headstack_drive::{Drive, DriveModel};
 use headstack_trace::Request;
-use headstack_units::{Lba, Nanos, Op, RequestFlags};
+use headstack_units::{Angle, Lba, Nanos, Op, RequestFlags};
 
 use crate::SystemError;
 use crate::bus::Bus;
@@ -16,7 +16,7 @@ use crate::layer::{
     AnyLayer, AnyVolume, ArrayCache, ArrayCacheParts, FlushFirst, Level, Members, UnitMap, UnitPart, level,
 };
 use crate::random::component_seed;
-use crate::spec::{ArrayCacheSpec, ArrayOptions, HostSpec, SystemConfig, VolumeConfig};
+use crate::spec::{ArrayCacheSpec, ArrayOptions, HostSpec, Spindles, SystemConfig, VolumeConfig};
 use crate::targets::{intake_of, rebuild_of};
 use crate::workload::DeviceShape;
 
@@ -273,9 +273,21 @@ impl System {
             let mut drive =
                 Drive::new(Arc::clone(&self.models[unit.drive]), component_seed(seed, &component));
             drive.keep_work();
+            if self.stands_apart(unit.drive) {
+                let spindle = component_seed(seed, &format!("drive.{}.spindle", unit.drive));
+                drive.relock(Nanos::ZERO, Angle(spindle));
+            }
             drive
         };
         self.units.iter().map(drive).collect()
+    }
+
+    /// Whether a drive's spindle stands at an angle of its own; one for all of its actuators.
+    fn stands_apart(&self, drive: usize) -> bool {
+        let volumes = self.config.volumes.iter();
+        let mut its =
+            volumes.filter(|volume| volume.drives.contains(&drive) || volume.spares.contains(&drive));
+        its.any(|volume| volume.options.spindles == Spindles::Apart)
     }
 
     /// The buses of a new run.

@@ -71,7 +71,7 @@ impl Layer for Mirror {
 
 impl Volume for Mirror {
     const TAKES: &'static [&'static str] =
-        &["read_choice", "unequal_drives", "failed_drives", "failures", "spares", "rebuild"];
+        &["read_choice", "unequal_drives", "spindles", "failed_drives", "failures", "spares", "rebuild"];
 
     fn check(level: &str, drives: usize, options: &ArrayOptions) -> Option<String> {
         if drives < 2 {

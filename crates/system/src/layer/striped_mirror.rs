@@ -85,6 +85,7 @@ impl Volume for StripedMirror {
         "copies",
         "read_choice",
         "unequal_drives",
+        "spindles",
         "failed_drives",
         "failures",
         "spares",

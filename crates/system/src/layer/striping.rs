@@ -37,7 +37,7 @@ impl Layer for Striping {
 
 impl Volume for Striping {
     const IS_STATELESS: bool = true;
-    const TAKES: &'static [&'static str] = &["stripe_unit_kib", "unequal_drives"];
+    const TAKES: &'static [&'static str] = &["stripe_unit_kib", "unequal_drives", "spindles"];
 
     fn check(level: &str, drives: usize, _options: &crate::spec::ArrayOptions) -> Option<String> {
         (drives < 2).then(|| format!("level \"{level}\" takes two drives or more, not {drives}"))

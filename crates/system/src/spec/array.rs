@@ -31,6 +31,9 @@ pub struct ArrayOptions {
     /// Whether drives may differ in size; of each as much is used as the smallest has.
     #[serde(default, skip_serializing_if = "is_default")]
     pub unequal_drives: bool,
+    /// Where the drives' spindles stand to each other.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub spindles: Spindles,
     /// Drives that have failed: positions in the volume's list.
     pub failed_drives: Vec<usize>,
     /// Drives that fail during the run.
@@ -69,12 +72,24 @@ impl Default for ArrayOptions {
             read_choice: ReadChoice::default(),
             copies: 2,
             unequal_drives: false,
+            spindles: Spindles::default(),
             failed_drives: Vec::new(),
             failures: Vec::new(),
             rebuild: RebuildSpec::default(),
             declustered: DeclusteredOptions::default(),
         }
     }
+}
+
+/// Where the spindles of a volume's drives stand to each other when a run begins.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Spindles {
+    /// At the angles of their drive files, which is the same for all of a kind.
+    #[default]
+    Synchronised,
+    /// Each at an angle of its own, drawn from the run's seed, beyond that of its drive file.
+    Apart,
 }
 
 /// How parity goes round the drives of a volume, in the terms of Linux md.

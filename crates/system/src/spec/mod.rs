@@ -10,7 +10,8 @@ mod rebuild;
 mod tests;
 
 pub use array::{
-    ArrayOptions, DeclusteredOptions, Design, ParityLayout, ParityRange, ReadChoice, SmallWrites, WriteOrder,
+    ArrayOptions, DeclusteredOptions, Design, ParityLayout, ParityRange, ReadChoice, SmallWrites, Spindles,
+    WriteOrder,
 };
 pub(crate) use array_cache::ArrayCacheKind;
 pub use array_cache::{
@@ -239,6 +240,10 @@ pub struct VolumeSpec {
     /// smallest has. false if absent: such a volume is refused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unequal_drives: Option<bool>,
+    /// All levels but `single` and `concatenation`: whether the drives' spindles are `synchronised`, as is the case if absent, or stand
+    /// `apart`, each at an angle drawn from the run's seed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spindles: Option<Spindles>,
     /// With redundancy: drives that have failed before the run, as positions in `drives`, counted from 0.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failed_drives: Vec<usize>,
@@ -274,6 +279,7 @@ impl VolumeSpec {
             ("read_choice", self.read_choice.is_some()),
             ("copies", self.copies.is_some()),
             ("unequal_drives", self.unequal_drives.is_some()),
+            ("spindles", self.spindles.is_some()),
             ("failed_drives", !self.failed_drives.is_empty()),
             ("failures", !self.failures.is_empty()),
             ("spares", !self.spares.is_empty()),
@@ -291,6 +297,7 @@ impl VolumeSpec {
             read_choice: self.read_choice.unwrap_or_default(),
             copies: self.copies.unwrap_or(usual.copies),
             unequal_drives: self.unequal_drives.unwrap_or_default(),
+            spindles: self.spindles.unwrap_or_default(),
             failed_drives: self.failed_drives.clone(),
             failures: self.failures.clone(),
             rebuild: self.rebuild.unwrap_or_default(),

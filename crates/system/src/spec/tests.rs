@@ -189,7 +189,7 @@ fn arrays_that_cannot_be_are_refused() {
             "raid-0",
             4,
             "failed_drives = [0]",
-            "`volume.data.failed_drives`: means nothing to level \"raid-0\"; its options: stripe_unit_kib, unequal_drives",
+            "`volume.data.failed_drives`: means nothing to level \"raid-0\"; its options: stripe_unit_kib, unequal_drives, spindles",
         ),
         ("raid-1", 2, "stripe_unit_kib = 64", "means nothing to level \"raid-1\""),
         ("raid-5", 4, "parity_layout = \"left\"", "left-symmetric"),

@@ -186,6 +186,7 @@ impl Volume for Parity {
     const TAKES: &'static [&'static str] = &[
         "stripe_unit_kib",
         "unequal_drives",
+        "spindles",
         "parity_layout",
         "small_writes",
         "write_order",
