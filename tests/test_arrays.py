@@ -106,20 +106,20 @@ def test_raid_5_goes_as_in_disksim(tmp_path: Path) -> None:
 def test_spindles_that_stand_apart_cost_a_mirror_a_sixth_of_a_turn() -> None:
     """The later of two even waits is two thirds of a turn on average, one wait half of one; all arrays were synchronised, and said so nowhere."""
     text = '[volume.data]\nlevel = "raid-1"\ndrives = ["hc-sd", "hc-sd"]\n'
-    load = headstack.Workload(
+    load = package.Workload(
         toml="seed = 1\nrequests = 150\n[[stream]]\nread_fraction = 0.0\nsize.fixed_kib = 4\ninter_arrival.constant_ms = 100\n"
     )
 
     def mean_ms(spindles: str, seed: int) -> float:
-        system = headstack.System(
+        system = package.System(
             toml=text + f'spindles = "{spindles}"\n', overrides={"drive.*.write_policy": "write-through"}
         )
-        return headstack.simulate(system, load, seed=seed).summary["response_ms"]["mean"]
+        return package.simulate(system, load, seed=seed).summary["response_ms"]["mean"]
 
     together = mean_ms("synchronised", 1)
     assert mean_ms("synchronised", 2) == pytest.approx(together, rel=0.05)
     apart = [mean_ms("apart", seed) for seed in range(1, 13)]
     assert apart[0] == mean_ms("apart", 1)
     assert len(set(apart)) == len(apart)
-    turn = headstack.Drive("hc-sd").rotation_ms
+    turn = package.Drive("hc-sd").rotation_ms
     assert sum(apart) / len(apart) - together == pytest.approx(turn / 6, abs=0.06 * turn)

@@ -57,20 +57,29 @@ def _times(point: PointResult) -> Rebuild | None:
     try:
         built = settings.build()
         quiet = _core.Workload(toml=_QUIET)
-        loaded = _mb_per_s(built.system, built.requests, run.seed, {**dict(built.run), "until_s": until_s})
-        idle = _mb_per_s(built.system, quiet, run.seed, {"until_s": IDLE_LOOK_S})
+        loaded = _look(built.system, built.requests, run.seed, {**dict(built.run), "until_s": until_s})
+        idle = _look(built.system, quiet, run.seed, {"until_s": IDLE_LOOK_S})
     except Interrupted:
         raise
     except HeadstackError:
         # No place to rebuild onto, or a replay that knows no rebuilds.
         return None
-    if not loaded or not idle:
+    if loaded is None or idle is None:
         return None
-    idle_s = _surface_s(built.system.drives[0][1], idle)
-    return Rebuild(idle_s * max(idle / loaded, 1.0) / 3600, idle_s / 3600)
+    drive = _core.Drive(built.system.drives[0][1])
+    idle_s = _surface_s(drive, idle.mb_per_s) * min(idle.of_mb / _capacity_mb(drive), 1.0)
+    return Rebuild(idle_s * max(idle.mb_per_s / loaded.mb_per_s, 1.0) / 3600, idle_s / 3600)
 
 
-def _mb_per_s(system: _core.System, requests: Any, seed: int, options: dict[str, Any]) -> float:
+class _Look(NamedTuple):
+    """What a stretch of a rebuild shows."""
+
+    mb_per_s: float
+    of_mb: float
+    """All that is rebuilt: less than a drive where its spare room lies on all of them."""
+
+
+def _look(system: _core.System, requests: Any, seed: int, options: dict[str, Any]) -> _Look | None:
     """The rate of a rebuild in the second half of a time: the first one fills caches."""
     until_s = options["until_s"]
     half, whole = (
@@ -79,10 +88,11 @@ def _mb_per_s(system: _core.System, requests: Any, seed: int, options: dict[str,
     )
     (before, *_), (after, *_) = (summary.get("rebuilds") or [None] for summary in (half, whole))
     if before is None or after is None:
-        return 0.0
+        return None
     rebuilt_mb = after["rebuilt_mb"] - before["rebuilt_mb"]
     # What is rebuilt to its end meanwhile has a rate of its own.
-    return after["mb_per_s"] or 0.0 if rebuilt_mb <= 0 or after["finished_s"] else rebuilt_mb / (until_s / 2)
+    rate = after["mb_per_s"] if rebuilt_mb <= 0 or after["finished_s"] else rebuilt_mb / (until_s / 2)
+    return _Look(rate, after["rebuilt_mb"] / after["progress"]) if rate and after["progress"] else None
 
 
 def _failed(text: str) -> str | None:
@@ -100,16 +110,19 @@ def _failed(text: str) -> str | None:
     return "".join(f"{key} = {toml_text(value)}\n" for key, value in table.items())
 
 
-def _surface_s(drive: str, outermost_mb_per_s: float) -> float:
+def _capacity_mb(drive: _core.Drive) -> float:
+    return drive.capacity_sectors * drive.sector_bytes / 1e6
+
+
+def _surface_s(drive: _core.Drive, outermost_mb_per_s: float) -> float:
     """How long writing all of a drive takes that is written at this rate in its outermost zone, and nothing else to do.
 
     Near the rate of the media it is slower further in, as they are; a lower one, that of a limit, of a bus or of commands that
     wait for a revolution each, is the same everywhere until the media are slower still.
     """
-    opened = _core.Drive(drive)
-    zones = opened.zones()
+    zones = drive.zones()
     share = outermost_mb_per_s / zones[0]["sequential_write_mb_per_s"]
-    mb = opened.sector_bytes / 1e6 * opened.describe()["actuators"]
+    mb = drive.sector_bytes / 1e6 * drive.describe()["actuators"]
 
     def mb_per_s(zone: Any) -> float:
         media = zone["sequential_write_mb_per_s"]

@@ -159,7 +159,7 @@ class SweepComparison:
         known = [mean for point in self.points if (mean := _mean(point, P99)) is not None]
         lost = left_out.sentences(self.sweep, self.grid_loads)
         if not known:
-            return " ".join(["No point has a response time.", *lost])
+            return " ".join(["No point has a response time.", *self._left_out()])
         if len(self.left_behind) == len(self.points):
             of_data = " and its data" if self.without_data else ""
             return " ".join([f"No point keeps up with its load{of_data}.", *lost])
@@ -169,7 +169,9 @@ class SweepComparison:
         sentences += [
             self._best(front.metric, front.word, " USD" if front.metric == metrics.USD else "") for front in self.fronts
         ]
-        if self._is_chance_unknown:
+        if not any(sentences):
+            sentences = [self._lonely()]
+        elif self._is_chance_unknown:
             sentences.append("Whether these differences are chance is not known (one run a point).")
         return " ".join(filter(None, [*sentences, *self._left_out()]))
 
@@ -181,6 +183,19 @@ class SweepComparison:
         whose = "their p99" if len(times) == len(self.grid_loads) else whose
         return f"Each of the {len(self.grid_loads):,} loads has one point, and none to compare it with; {whose} is {ends} ms."
 
+    def _lonely(self) -> str:
+        """What is said where no load has two points left to be compared."""
+        kept = [(point, mean) for point in self._kept(self.points) if (mean := _mean(point, P99)) is not None]
+        if not kept:
+            return ""
+        if len(kept) == 1:
+            [(point, _)] = kept
+            return f"One point is left: {point.label}, with a p99 of {cells.cell(point.estimate(P99))} ms."
+        low, high = (cells.figure(end(mean for _, mean in kept)) for end in (min, max))
+        return (
+            f"The {len(kept):,} points that are left, each under a load of its own, have a p99 of {low} to {high} ms."
+        )
+
     def _left_out(self) -> list[str]:
         """What is lost of the grid: points that failed, loads at which nothing is compared, points that are on no front."""
         idle = set(self.without_requests) - set(self.without_data)
@@ -189,13 +204,11 @@ class SweepComparison:
         told = left_out.sentences(self.sweep, self.grid_loads)
         if slow:
             its = "does not keep up with its" if slow == 1 else "do not keep up with their"
-            told.append(f"{slow:,} of {of} {its} load, and {_are(slow)} none of these, nor on a front.")
+            told.append(f"{slow:,} of {of} {its} load, and {_win(slow)} nothing.")
         if lost:
-            told.append(f"{lost:,} of {of} lost data, and {_are(lost)} none of these, nor on a front.")
+            told.append(f"{lost:,} of {of} lost data, and {_win(lost)} nothing.")
         if idle:
-            told.append(
-                f"{len(idle):,} of {of} served no request, and {_are(len(idle))} none of these, nor on a front."
-            )
+            told.append(f"{len(idle):,} of {of} served no request, and {_win(len(idle))} nothing.")
         return told
 
     @cached_property
@@ -435,5 +448,5 @@ def _metric(first: PointResult, other: PointResult, name: str) -> Metric | None:
     return Metric(before, before + change, cells.unit(name), interval)
 
 
-def _are(count: int) -> str:
-    return "is" if count == 1 else "are"
+def _win(count: int) -> str:
+    return "wins" if count == 1 else "win"

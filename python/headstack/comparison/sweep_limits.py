@@ -41,7 +41,9 @@ def judge(found: SweepComparison, limits: Sequence[Limit]) -> tuple[list[str], l
     untested: list[str] = []
     for limit in limits:
         # A value is asked of every point, whether there is another under its load or not.
-        asked = found.differences if limit.is_change else found.alone()
+        growing = _growing(limit, found)
+        of_points = found.differences if limit.is_change else found.alone()
+        asked = {number: each for number, each in of_points.items() if number not in growing}
         without = _without_result(limit, found)
         _check_known(limit, list(asked.values()), found.sweep.definition, is_sure=not without)
         broken += broken_limits([limit], [each for each in asked.values() if limit.metric in each.metrics]) + without
@@ -49,6 +51,13 @@ def judge(found: SweepComparison, limits: Sequence[Limit]) -> tuple[list[str], l
         if rest := [number for number in lacking if not found.is_idle(number)]:
             untested.append(f"{limit.text}: {named(found.sweep, rest)}: no {_what(limit)}")
     return broken, untested
+
+
+def _growing(limit: Limit, found: SweepComparison) -> list[int]:
+    """The points whose value is one of a queue that grows: within the limit, it would not be after a longer run."""
+    if not limit.metric.startswith(("response_ms.", "phases_ms.")):
+        return []
+    return [number for number, why in found.sweep.behind.items() if why == "overloaded"]
 
 
 def _has_rivals(definition: Definition) -> bool:
@@ -70,11 +79,15 @@ def _check_known(limit: Limit, asked: Sequence[Difference], definition: Definiti
 
 
 def _without_result(limit: Limit, found: SweepComparison) -> list[str]:
-    """The points that have nothing to ask: they failed, were not run to the end, lost data or had no request that was complete."""
+    """The points that have nothing to ask: they failed, were not run to the end, do not keep up, lost data or had no request that was complete."""
     failed = [point.point.number for point in found.sweep.failures]
     told = [f"{limit.text}: {named(found.sweep, failed)}: failed, so that there is no value"] if failed else []
     if rest := found.sweep.incomplete:
         told.append(f"{limit.text}: {named(found.sweep, rest)}: not complete (`headstack sweep … --resume` goes on)")
+    if growing := _growing(limit, found):
+        told.append(
+            f"{limit.text}: {named(found.sweep, growing)}: not keeping up, so that times grow with the length of the run"
+        )
     if found.without_data:
         told.append(
             f"{limit.text}: {named(found.sweep, found.without_data)}: lost data, so that its values do not count"

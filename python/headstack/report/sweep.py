@@ -367,7 +367,9 @@ def distributions(
 ) -> Section:
     """Distributions of the points worth a closer look."""
     frames = [
-        pl.DataFrame(_pooled(point), schema=["ms", "share"], orient="row").with_columns(curve=pl.lit(name))
+        pl.DataFrame(_pooled(point), schema={"ms": pl.Float64, "share": pl.Float64}, orient="row").with_columns(
+            curve=pl.lit(name)
+        )
         for point, name in zip(shown, names, strict=True)
     ]
     colours = dict(zip(names, COLOURS, strict=False))

@@ -244,6 +244,14 @@ impl WorkloadSpec {
     }
 }
 
+/// Most that a request, or a step of addresses or sizes, may have: more than any drive has.
+const MOST_KIB: f64 = 1e12;
+
+/// A number as it may have been typed: without a row of three hundred digits.
+fn plain(value: f64) -> String {
+    if value.abs() >= 1e15 { format!("{value:e}") } else { value.to_string() }
+}
+
 impl StreamSpec {
     /// The prefix of its random streams' names.
     pub(crate) fn component(&self, index: usize) -> String {
@@ -382,10 +390,15 @@ impl StreamSpec {
         }
         for (key, step) in [("align_kib", self.align_kib), ("size_step_kib", self.size_step_kib)] {
             if let Some(step) = step
-                && !(step > 0.0 && step.is_finite())
+                && !(step > 0.0 && step <= MOST_KIB)
             {
-                add(key, format!("{step} must be positive"));
+                add(key, format!("{} is not above 0, and at most {MOST_KIB:e}", plain(step)));
             }
+        }
+        if let SizeLaw::Fixed(kib) = self.size
+            && !(kib > 0.0 && kib <= MOST_KIB)
+        {
+            add("size.fixed_kib", format!("{} is not above 0, and at most {MOST_KIB:e}", plain(kib)));
         }
         if let Err(problem) = lasts(self.start_s * 1e3) {
             add("start_s", problem);

@@ -278,6 +278,22 @@ fn waiting_is_for_closed_streams() {
     assert!(refused("think.constant_ms = 1\nsize_step_kib = 0\n").contains("size_step_kib"));
 }
 
+/// They served one sector, the whole disk, and its first sector for ever, and said nothing.
+#[test]
+fn sizes_that_no_request_has_are_refused() {
+    let refused = |size: &str| {
+        let text = format!("requests = 1\n[[stream]]\nread_fraction = 1\nthink.constant_ms = 1\n{size}\n");
+        WorkloadSpec::from_toml("t", &text).unwrap_err().to_string()
+    };
+    for size in ["size.fixed_kib = 0", "size.fixed_kib = -1", "size.fixed_kib = 1e308"] {
+        assert!(refused(size).contains("`stream.0.size.fixed_kib`"), "{}", refused(size));
+    }
+    assert!(
+        refused("size.fixed_kib = 4\nalign_kib = 1e308").contains("1e308 is not above 0, and at most 1e12")
+    );
+    assert!(refused("size.fixed_kib = nan").contains("size"));
+}
+
 #[test]
 fn several_ranges_and_raw_requests() {
     let requests = make(
