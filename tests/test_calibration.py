@@ -319,6 +319,30 @@ def test_real_times_correct_a_drive_of_the_library() -> None:
     assert found.summary["test"]["after"]["per_request"]["mae_percent"] <= 1.95
 
 
+def test_what_the_file_does_not_have_has_no_value_before(tmp_path: Path) -> None:
+    """`before` was 0 of a wait that the file does not have, and by which no drive goes then."""
+    trace, page = tmp_path / "t.parquet", tmp_path / "c.html"
+    headstack.simulate("hp-c2247a", "unix-like", requests=1500, seed=6, out=trace)
+    names = [
+        "controller.by_history.stream_wait_ms",
+        "controller.by_history.read_hit_at_rest_ms",
+        "mechanics.head_switch_ms",
+    ]
+    found = run(
+        "calibrate", "hp-c2247a", "--trace", trace, "--parameters", ",".join(names), "--report", page, "--json"
+    ).json()
+    rows = {row["name"]: row for row in found["parameters"]}
+    wait, rest, switch = (rows[name] for name in names)
+    assert (wait["before"], wait["by_default"]) == (None, None)
+    assert rest["before"] is None
+    # Without a time of its own, a hit at rest takes what others take.
+    assert rest["by_default"] == 0.95343
+    assert (switch["before"], switch["by_default"]) == (switch["after"], None)
+    for row in (wait, rest):
+        assert row["identifiable"] or row["after"] is None
+    assert "not in the file" in page.read_text()
+
+
 def test_a_value_beyond_a_flat_stretch_is_found(tmp_path: Path) -> None:
     """From 3.29 the search came to 4.6 ms and no farther, and took that back."""
     trace = tmp_path / "slow.parquet"

@@ -408,7 +408,7 @@ class StreamModel:
         """
         Relative differences of the model from measured throughputs (`rows` as for `fit`): model less measured, over measured.
         """
-    def fit(self, /, rows: SupportsGetItem[int, tuple[str, SupportsFloat | SupportsIndex, SupportsFloat | SupportsIndex, SupportsIndex, SupportsFloat | SupportsIndex]], parameters: SupportsGetItem[int, str], *, law: str = "normal", seed: SupportsIndex = ...) -> dict:
+    def fit(self, /, rows: SupportsGetItem[int, tuple[str, SupportsFloat | SupportsIndex, SupportsFloat | SupportsIndex, SupportsIndex, SupportsFloat | SupportsIndex]], parameters: SupportsGetItem[int, str], *, law: str | None = None, seed: SupportsIndex = ...) -> dict:
         """
         Fits values to measured throughputs.
 
@@ -422,10 +422,11 @@ class StreamModel:
             `mechanism.head_switch_ms`.
         law
             The form of fitted delays: "constant", "uniform" (from 0 to twice the mean), "normal" (a quarter of the mean as standard
-            deviation), "exponential".
+            deviation), "exponential"; `None`: that of the model's own delays, and "normal" where it has none.
 
-        Returns a dict: `spec`, `parameters` (each with `name`, `unit`, `before`, `after`, `ci95` (two ends), `identifiable`, `why`), and
-        `differences` of the fitted model from each row, relative.
+        Returns a dict: `spec`, `parameters` (each with `name`, `unit`, `before` (`None` of a delay that the model does not have),
+        `after`, `law` (of a delay), `ci95` (two ends), `identifiable`, `why`), and `differences` of the fitted model from each row,
+        relative.
         """
     @property
     def name(self, /) -> str:

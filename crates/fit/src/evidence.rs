@@ -5,7 +5,7 @@ use crate::evaluate::{Evaluator, Point};
 use crate::interval::{Knowledge, Reach, knowledge};
 use crate::parameter::{Choice, Parameter};
 use crate::table::ParameterTable;
-use crate::values::Values;
+use crate::values::{Values, real};
 use toml::Value;
 
 /// One parameter after a fit.
@@ -13,10 +13,12 @@ use toml::Value;
 pub struct Row {
     /// Which parameter.
     pub parameter: Parameter,
-    /// Its value before.
-    pub before: Value,
+    /// Its value before; `None` where the file has none.
+    pub before: Option<Value>,
     /// Its value now; as before where the fit did not change it.
-    pub after: Value,
+    pub after: Option<Value>,
+    /// What the drive goes by where the file has no value; `None` where it has one, or another rule then decides.
+    pub by_default: Option<Value>,
     /// What the change gained.
     pub gain: Gain,
     /// What is known of it.
@@ -53,9 +55,9 @@ impl Row {
     /// Whether the old value is ruled out: its drive is clearly worse, and so are those in which the other numbers make up
     /// for it.
     pub fn was_wrong(&self) -> bool {
-        let number = self.before.as_float().or_else(|| self.before.as_integer().map(|whole| whole as f64));
-        let is_possible = match (&self.known, number) {
-            (Known::Number(known), Some(before)) => known.joint.holds(before),
+        let before = self.before.as_ref().or(self.by_default.as_ref());
+        let is_possible = match (&self.known, before) {
+            (Known::Number(known), Some(before)) => known.joint.holds(real(before)),
             _ => false,
         };
         self.gain.is_clear && !is_possible
@@ -90,10 +92,11 @@ pub(crate) fn rows(
         .zip(known)
         .map(|(parameter, known)| {
             let changed = parameter.is_changed(&fitted.values, before);
-            let after = parameter.value(&fitted.values);
-            let old = if changed { parameter.value(before) } else { after.clone() };
+            let old = parameter.in_file(before).then(|| parameter.value(before));
+            let after = if changed { Some(parameter.value(&fitted.values)) } else { old.clone() };
+            let by_default = if old.is_none() { parameter.by_default(before) } else { None };
             let gain = if changed { gain(evaluator, fitted, before, &parameter)? } else { Gain::default() };
-            Ok(Row { parameter, before: old, after, gain, known, folds: Vec::new() })
+            Ok(Row { parameter, before: old, after, by_default, gain, known, folds: Vec::new() })
         })
         .collect()
 }
@@ -165,13 +168,17 @@ mod tests {
         let interval = |low, high| Interval { low: End::Told(low), high: End::Told(high) };
         let row = |joint| Row {
             parameter: Parameter::Number(number.clone()),
-            before: Value::Float(0.8),
-            after: Value::Float(1.1),
+            before: Some(Value::Float(0.8)),
+            after: Some(Value::Float(1.1)),
+            by_default: None,
             gain: Gain { is_clear: true, ..Gain::default() },
             known: Known::Number(Knowledge { alone: interval(1.0, 1.2), joint }),
             folds: Vec::new(),
         };
         assert!(!row(interval(0.7, 1.5)).was_wrong());
         assert!(row(interval(0.9, 1.5)).was_wrong());
+        // What a drive goes by without a value of its own counts as one; another rule does not.
+        let absent = |by_default| Row { before: None, by_default, ..row(interval(0.7, 1.5)) };
+        assert!(!absent(Some(Value::Float(0.8))).was_wrong() && absent(None).was_wrong());
     }
 }

@@ -219,6 +219,19 @@ impl Parameter {
         }
     }
 
+    /// Whether a drive's file has a value of it.
+    pub(crate) fn in_file(&self, values: &Values) -> bool {
+        values.get(self.path()).is_some()
+    }
+
+    /// What a drive without a value of it goes by; `None` where it then goes by another rule.
+    pub(crate) fn by_default(&self, values: &Values) -> Option<Value> {
+        match self {
+            Self::Number(number) if number.is_without(values) => None,
+            _ => Some(self.value(values)),
+        }
+    }
+
     pub(crate) fn restored(&self, values: &Values, before: &Values) -> Values {
         match self {
             Self::Number(number) => number.restored(values, before),

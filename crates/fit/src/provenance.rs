@@ -105,5 +105,10 @@ fn was(row: &Row) -> String {
         Parameter::Choice(_) => None,
     };
     let at = at.map_or_else(String::new, |at| format!(" at {at} cylinders"));
-    format!("{}{at} (alone worth {:.4} ms)", written(&row.before), row.gain.ms)
+    let before = match (&row.before, &row.by_default) {
+        (Some(before), _) => written(before),
+        (None, Some(default)) => format!("not in the file, {} by default", written(default)),
+        (None, None) => "not in the file".to_owned(),
+    };
+    format!("{before}{at} (alone worth {:.4} ms)", row.gain.ms)
 }

@@ -113,7 +113,7 @@ fn nine_in_ten_intervals_hold_what_was_planted() {
             if !is_held {
                 let _ = writeln!(
                     missed,
-                    "{seed} {} {}{}: {truth} is not in {interval:?}, {} before, {} after",
+                    "{seed} {} {}{}: {truth} is not in {interval:?}, {:?} before, {:?} after",
                     trial.drive,
                     number.name(),
                     if is_planted { " (planted)" } else { "" },

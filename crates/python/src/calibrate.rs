@@ -271,8 +271,9 @@ fn row_value(row: &Row) -> Value {
     let mut value = json!({
         "name": row.parameter.name(),
         "path": row.parameter.path(),
-        "before": plain(&row.before),
-        "after": plain(&row.after),
+        "before": row.before.as_ref().map(plain),
+        "after": row.after.as_ref().map(plain),
+        "by_default": row.by_default.as_ref().map(plain),
         "wrong": row.was_wrong(),
         "gain_ms": row.gain.ms,
         "gain_percent": row.gain.percent,

@@ -3,10 +3,12 @@
 use crate::convert::{Reduced, dict, operation, reduced, restored};
 use crate::error::{Error, guarded};
 use crate::range::{RepeatCount, Seed, StartPercent};
-use headstack_stream::{Law, Model, ModelSpec, Parameter, Repeats, Start, StreamFit, StreamRun, Throughput};
+use headstack_stream::{
+    Fitted, Law, Model, ModelSpec, Parameter, Repeats, Start, StreamFit, StreamRun, Throughput,
+};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use serde_json::json;
+use serde_json::{Value, json};
 
 /// A model of a drive that serves sequential streams: server, disk cache, mechanism (Vickovic, Celar & Mudnic 2010).
 ///
@@ -146,32 +148,31 @@ impl StreamModel {
     ///     `mechanism.head_switch_ms`.
     /// law
     ///     The form of fitted delays: "constant", "uniform" (from 0 to twice the mean), "normal" (a quarter of the mean as standard
-    ///     deviation), "exponential".
+    ///     deviation), "exponential"; `None`: that of the model's own delays, and "normal" where it has none.
     ///
-    /// Returns a dict: `spec`, `parameters` (each with `name`, `unit`, `before`, `after`, `ci95` (two ends), `identifiable`, `why`), and
-    /// `differences` of the fitted model from each row, relative.
+    /// Returns a dict: `spec`, `parameters` (each with `name`, `unit`, `before` (`None` of a delay that the model does not have),
+    /// `after`, `law` (of a delay), `ci95` (two ends), `identifiable`, `why`), and `differences` of the fitted model from each row,
+    /// relative.
     #[pyo3(
-        signature = (rows, parameters, *, law="normal", seed=Seed(1)),
-        text_signature = "($self, rows, parameters, *, law='normal', seed=1)"
+        signature = (rows, parameters, *, law=None, seed=Seed(1)),
+        text_signature = "($self, rows, parameters, *, law=None, seed=1)"
     )]
     fn fit<'py>(
         &self,
         py: Python<'py>,
         rows: Vec<MeasuredRow>,
         parameters: Vec<String>,
-        law: &str,
+        law: Option<&str>,
         seed: Seed,
     ) -> PyResult<Bound<'py, PyDict>> {
         let table = rows.into_iter().map(throughput).collect::<Result<Vec<_>, _>>()?;
         let parameters =
             parameters.iter().map(|name| fitted_by(name)).collect::<Result<Vec<_>, _>>()?.concat();
-        let law = Law::ALL.into_iter().find(|known| known.name() == law).ok_or_else(|| {
-            let known = Law::ALL.map(Law::name).join(", ");
-            Error::input(format!("there is no law `{law}`"), format!("known: {known}"))
-        })?;
+        let law = law.map(law_named).transpose()?;
         let found =
             guarded(py, || Ok(headstack_stream::fit(self.model.spec(), &table, &parameters, law, seed.0)?))?;
         let StreamFit { spec, parameters, differences } = found;
+        let parameters: Vec<Value> = parameters.iter().map(parameter_value).collect();
         dict(py, &json!({"spec": spec, "parameters": parameters, "differences": differences}))
     }
 
@@ -194,6 +195,29 @@ impl StreamModel {
             self.name, mechanism.outer_mb_per_s, mechanism.inner_mb_per_s
         )
     }
+}
+
+/// A parameter of a fit; what the model did not have, and does not get, has no value.
+fn parameter_value(fitted: &Fitted) -> Value {
+    let before = fitted.was_there.then_some(fitted.before);
+    let after = (fitted.was_there || fitted.identifiable || fitted.after > 0.0).then_some(fitted.after);
+    json!({
+        "name": fitted.name,
+        "unit": fitted.unit,
+        "before": before,
+        "after": after,
+        "law": fitted.law,
+        "ci95": fitted.ci95,
+        "identifiable": fitted.identifiable,
+        "why": fitted.why,
+    })
+}
+
+fn law_named(name: &str) -> Result<Law, Error> {
+    Law::ALL.into_iter().find(|known| known.name() == name).ok_or_else(|| {
+        let known = Law::ALL.map(Law::name).join(", ");
+        Error::input(format!("there is no law `{name}`"), format!("known: {known}"))
+    })
 }
 
 /// A throughput as Python gives it: operation, file in MB, record in KiB, files, MB/s.

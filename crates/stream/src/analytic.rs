@@ -1,7 +1,7 @@
 //! The paper's equation 1: what a request takes on average that finds the arm anywhere.
 
 use crate::model::Model;
-use headstack_units::{Nanos, Rpm};
+use headstack_units::{Nanos, Op, Rpm};
 
 impl Model {
     /// Half a full stroke and half a revolution.
@@ -21,7 +21,9 @@ impl Model {
         let heads = f64::from(mechanism.heads);
         let switch_ms = ((heads - 1.0) * mechanism.head_switch_ms + mechanism.cylinder_switch_ms) / heads;
         let media_ms = kilobytes * self.mean_of_inverse_rate() + bytes as f64 / mean_track * switch_ms;
-        self.positioning().as_ms() + media_ms + kilobytes / cache.interface_mb_per_s + cache.overhead_ms
+        // Reads and writes alike.
+        let interface = 0.5 * (cache.interface(Op::Read) + cache.interface(Op::Write));
+        self.positioning().as_ms() + media_ms + kilobytes / interface + cache.overhead_ms
     }
 
     /// The mean of 1 / rate over the tracks, the rate falling evenly from one end to the other, in s per MB.

@@ -20,6 +20,8 @@ pub(crate) fn check(spec: &ModelSpec) -> Result<(), SystemError> {
     };
     within("cache.size_kib", cache.size_kib, 1.0, 1e9);
     within("cache.interface_mb_per_s", cache.interface_mb_per_s, LEAST_RATE_MB_PER_S, 1e5);
+    let writes = cache.write_interface_mb_per_s.unwrap_or(1.0);
+    within("cache.write_interface_mb_per_s", writes, LEAST_RATE_MB_PER_S, 1e5);
     within("cache.command_kib", cache.command_kib.unwrap_or(1.0), 0.5, 1e9);
     within("cache.overhead_ms", cache.overhead_ms, 0.0, 1e4);
     within("mechanism.outer_mb_per_s", mechanism.outer_mb_per_s, LEAST_RATE_MB_PER_S, 1e5);

@@ -119,14 +119,14 @@ impl Search<'_> {
         free: &[usize],
         share: f64,
     ) -> Result<(Slopes, Slopes), SystemError> {
-        let (here, spec) = (self.logs(Surface::Even, values)?, self.put(values));
+        let here = self.logs(Surface::Even, values)?;
         let flat = vec![0.0; here.len()];
         let (mut up, mut down) = (vec![flat.clone(); values.len()], vec![flat.clone(); values.len()]);
         for &place in free {
             let parameter = self.parameters[place];
-            let value = parameter.get(&spec);
+            let value = values[place];
             let along = |by: f64| -> Option<Vec<f64>> {
-                let to = parameter.within(parameter.moved(value, by), &spec);
+                let to = parameter.within(parameter.moved(value, by), self.spec);
                 let scales = parameter.scales(value, to);
                 // Right beside a bound rounding would be most of a slope.
                 let there = self.logs(Surface::Even, &moved(values, place, to)).ok();
@@ -149,16 +149,15 @@ impl Search<'_> {
         free: &[usize],
         damping: f64,
     ) -> Option<Vec<f64>> {
-        let spec = self.put(values);
         let mut free: Vec<usize> = free.iter().copied().filter(|&place| norm(&slopes[place]) > 0.0).collect();
         loop {
             let step = damped(slopes, here, &free, damping)?;
             let mut next = values.to_vec();
             for (&place, step) in free.iter().zip(&step) {
                 let parameter = self.parameters[place];
-                next[place] = parameter.within(parameter.moved(parameter.get(&spec), *step), &spec);
+                next[place] = parameter.within(parameter.moved(values[place], *step), self.spec);
             }
-            let moves = |place: &usize| next[*place] != self.parameters[*place].get(&spec);
+            let moves = |place: &usize| next[*place] != values[*place];
             let moving: Vec<usize> = free.iter().copied().filter(moves).collect();
             if moving.len() == free.len() {
                 return Some(next);

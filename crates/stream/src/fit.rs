@@ -1,14 +1,14 @@
 //! Parameters found in a table of throughputs: least squares of the logarithms of model over measured, with 95 % intervals, and
 //! a word on what the table cannot tell. `search.rs` says how.
 
+use crate::law::{self, Law};
 use crate::model::Model;
-use crate::parameter::{Law, Parameter};
+use crate::parameter::Parameter;
 use crate::run::{Repeats, StreamRun};
 use crate::search::Search;
 use crate::spec::ModelSpec;
 use headstack_system::SystemError;
 use headstack_units::Op;
-use serde::Serialize;
 
 /// A value that changed by less than this share is the same.
 const STILL: f64 = 1e-4;
@@ -29,16 +29,20 @@ pub struct Throughput {
 }
 
 /// A parameter before and after.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Fitted {
     /// Its path in the model's description.
     pub name: &'static str,
     /// Its unit.
     pub unit: &'static str,
-    /// Before.
+    /// Before; of a delay that the model does not have 0.
     pub before: f64,
+    /// Whether the model had it before.
+    pub was_there: bool,
     /// After; as before, where the table cannot tell it.
     pub after: f64,
+    /// Of a delay its form afterwards.
+    pub law: Option<&'static str>,
     /// The 95 % interval, of values that can be; absent where the table cannot tell it.
     pub ci95: Option<[f64; 2]>,
     /// Whether the table tells it.
@@ -93,7 +97,7 @@ pub(crate) fn ratios(spec: &ModelSpec, table: &[Throughput], seed: u64) -> Resul
     table.iter().enumerate().map(row).collect()
 }
 
-/// Fits parameters of a model to a table. Delays take the form of `law`.
+/// Fits parameters of a model to a table. Delays take the form of `law`; without one they keep their own, and new ones are normal.
 ///
 /// # Errors
 /// [`SystemError::Options`] for a table with fewer rows than parameters, or with throughputs above the interface's rate; as
@@ -102,12 +106,14 @@ pub fn fit(
     spec: &ModelSpec,
     table: &[Throughput],
     parameters: &[Parameter],
-    law: Law,
+    law: Option<Law>,
     seed: u64,
 ) -> Result<StreamFit, SystemError> {
     check_count(table, parameters)?;
     check_rates(table)?;
     check_interface(spec, table, parameters)?;
+    let was_there = |parameter: &Parameter| parameter.is_in(spec);
+    let were_there: Vec<bool> = parameters.iter().map(was_there).collect();
     let start: Vec<f64> = parameters.iter().map(|parameter| parameter.get(spec)).collect();
     let begun = Search { spec, table, parameters, law, seed }.put(&start);
     let search = Search { spec: &begun, table, parameters, law, seed };
@@ -117,10 +123,14 @@ pub fn fit(
         let (before, after, identifiable) = (start[place], parameter.get(&spec), told.is_none());
         let is_taken_along = *parameter == Parameter::Inner && (after - before).abs() > STILL * before.abs();
         let why = told.unwrap_or_default();
-        let why =
-            if is_taken_along && !identifiable { format!("{why}; lowered to the outer rate") } else { why };
+        let why = if is_taken_along && !identifiable {
+            format!("{why}; it keeps its share of the outer rate")
+        } else {
+            why
+        };
         let (name, unit, ci95) = (parameter.name(), parameter.unit(), ended.ci95[place]);
-        Fitted { name, unit, before, after, ci95, identifiable, why }
+        let (was_there, law) = (were_there[place], parameter.delay(&spec).map(law::name));
+        Fitted { name, unit, before, was_there, after, law, ci95, identifiable, why }
     });
     Ok(StreamFit {
         parameters: fitted.collect(),
@@ -183,11 +193,14 @@ fn check_interface(
     table: &[Throughput],
     parameters: &[Parameter],
 ) -> Result<(), SystemError> {
-    let interface = spec.cache.interface_mb_per_s;
-    let faster = table.iter().find(|row| row.mb_per_s > interface);
+    let faster = table.iter().find(|row| row.mb_per_s > spec.cache.interface(row.op));
     let Some(row) = faster.filter(|_| !parameters.contains(&Parameter::Interface)) else { return Ok(()) };
     Err(SystemError::Options {
-        problem: format!("a throughput of {:.2} MB/s is above the interface's {interface} MB/s", row.mb_per_s),
+        problem: format!(
+            "a throughput of {:.2} MB/s is above the interface's {} MB/s",
+            row.mb_per_s,
+            spec.cache.interface(row.op)
+        ),
         hint: "leave out what a cache of the host answered, fit `cache.interface_mb_per_s` too, or name the drive that was \
                measured"
             .to_owned(),

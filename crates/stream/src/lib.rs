@@ -34,6 +34,7 @@ mod analytic;
 mod check;
 mod descent;
 mod fit;
+mod law;
 mod least_squares;
 mod model;
 mod of_drive;
@@ -46,8 +47,9 @@ mod spec;
 mod tracks;
 
 pub use fit::{Fitted, StreamFit, Throughput, differences, fit};
+pub use law::Law;
 pub use model::Model;
 pub use of_drive::{drive_of, model_of};
-pub use parameter::{Law, Parameter};
+pub use parameter::Parameter;
 pub use run::{FileTime, Repeats, Start, StreamResult, StreamRun};
 pub use spec::{CacheSpec, MechanismSpec, ModelSpec, ServerSpec};

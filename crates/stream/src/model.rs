@@ -131,7 +131,14 @@ impl Model {
         }
     }
 
-    /// The most that goes through the cache as one.
+    /// The most that goes through the cache as one: of a record that is no command all of it, as in the paper. A drive sends the
+    /// sectors of a command on while others come in.
+    fn piece_bytes(&self) -> u64 {
+        let cache = &self.spec.cache;
+        cache.command_kib.map_or(u64::MAX, |_| ((cache.size_kib * 512.0) as u64).max(1))
+    }
+
+    /// The largest command.
     fn command_bytes(&self, record_bytes: u64) -> u64 {
         let most = self.spec.cache.command_kib.map_or(u64::MAX, |kib| (kib * 1024.0) as u64);
         record_bytes.min(most.max(1))
@@ -156,12 +163,20 @@ impl Delay {
     }
 }
 
+/// What goes through the cache as one.
+struct Piece {
+    bytes: u64,
+    overhead_ms: f64,
+    delay: Nanos,
+}
+
 /// The three stations at work.
 struct Line<'a> {
     model: &'a Model,
     run: &'a StreamRun,
     file_bytes: u64,
     command_bytes: u64,
+    piece_bytes: u64,
     head: Head<'a>,
     cache: Pipe,
     server: Delay,
@@ -188,6 +203,7 @@ impl<'a> Line<'a> {
             run,
             file_bytes: whole_records(run),
             command_bytes: model.command_bytes(run.record_bytes),
+            piece_bytes: model.piece_bytes(),
             head: Head::at(&model.tracks, model.first_track(run)),
             cache: Pipe::new((spec.cache.size_kib * 1024.0) as u64),
             server: delay(server, "stream.server"),
@@ -213,12 +229,9 @@ impl<'a> Line<'a> {
             self.interface = asked;
             let mut left = self.run.record_bytes;
             while left > 0 {
-                let piece = left.min(self.command_bytes);
-                left -= piece;
-                match self.run.op {
-                    Op::Write => self.write(piece, &mut head),
-                    Op::Read => self.read(piece, asked, &mut head),
-                }
+                let command = left.min(self.command_bytes);
+                left -= command;
+                self.command(command, asked, &mut head);
             }
         }
         self.head = head;
@@ -239,31 +252,47 @@ impl<'a> Line<'a> {
         })
     }
 
-    fn write(&mut self, bytes: u64, head: &mut Head<'_>) {
-        let begins = self.cache.room(bytes, self.interface);
-        self.interface = self.over_the_interface(bytes, begins);
-        self.mechanism = self.on_the_media(bytes, self.mechanism.max(self.interface), head);
-        self.cache.hold(bytes, self.mechanism);
+    /// A command, piece by piece: its overhead and its delay come before the first.
+    fn command(&mut self, bytes: u64, asked: Nanos, head: &mut Head<'_>) {
+        let mut overhead_ms = self.model.spec.cache.overhead_ms;
+        let mut delay = self.service.draw().min(LATEST);
+        let mut left = bytes;
+        while left > 0 {
+            let piece = Piece { bytes: left.min(self.piece_bytes), overhead_ms, delay };
+            left -= piece.bytes;
+            match self.run.op {
+                Op::Write => self.write(&piece, head),
+                Op::Read => self.read(&piece, asked, head),
+            }
+            (overhead_ms, delay) = (0.0, Nanos::ZERO);
+        }
     }
 
-    fn read(&mut self, bytes: u64, asked: Nanos, head: &mut Head<'_>) {
+    fn write(&mut self, piece: &Piece, head: &mut Head<'_>) {
+        let begins = self.cache.room(piece.bytes, self.interface);
+        self.interface = self.over_the_interface(piece, begins);
+        self.mechanism = self.on_the_media(piece, self.mechanism.max(self.interface), head);
+        self.cache.hold(piece.bytes, self.mechanism);
+    }
+
+    fn read(&mut self, piece: &Piece, asked: Nanos, head: &mut Head<'_>) {
         let spec = &self.model.spec.cache;
         let earliest = if spec.read_ahead { self.began } else { asked };
-        let begins = self.cache.room(bytes, self.mechanism.max(earliest));
-        self.mechanism = self.on_the_media(bytes, begins, head);
-        self.interface = self.over_the_interface(bytes, self.mechanism.max(self.interface));
-        self.cache.hold(bytes, self.interface);
+        let begins = self.cache.room(piece.bytes, self.mechanism.max(earliest));
+        self.mechanism = self.on_the_media(piece, begins, head);
+        self.interface = self.over_the_interface(piece, self.mechanism.max(self.interface));
+        self.cache.hold(piece.bytes, self.interface);
     }
 
-    fn over_the_interface(&mut self, bytes: u64, from: Nanos) -> Nanos {
-        let spec = &self.model.spec.cache;
-        let takes = Nanos::from_ms(spec.overhead_ms + bytes as f64 / 1e3 / spec.interface_mb_per_s);
+    fn over_the_interface(&mut self, piece: &Piece, from: Nanos) -> Nanos {
+        let rate = self.model.spec.cache.interface(self.run.op);
+        let takes = Nanos::from_ms(piece.overhead_ms + piece.bytes as f64 / 1e3 / rate);
         self.interface_busy += takes;
         from + takes
     }
 
-    fn on_the_media(&mut self, bytes: u64, from: Nanos, head: &mut Head<'_>) -> Nanos {
-        let takes = self.service.draw().min(LATEST) + head.pass(bytes);
+    fn on_the_media(&mut self, piece: &Piece, from: Nanos, head: &mut Head<'_>) -> Nanos {
+        let takes = piece.delay + head.pass(piece.bytes);
         self.mechanism_busy = self.mechanism_busy.saturating_add(takes);
         from.saturating_add(takes).min(Nanos(LATEST.0 + 1))
     }

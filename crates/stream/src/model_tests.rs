@@ -11,6 +11,7 @@ fn plain() -> ModelSpec {
         cache: CacheSpec {
             size_kib: 2000.0,
             interface_mb_per_s: 2.0,
+            write_interface_mb_per_s: None,
             command_kib: None,
             read_ahead: true,
             overhead_ms: 0.0,
@@ -67,6 +68,32 @@ fn records_that_fill_the_cache_are_stored_one_after_the_other() {
         spec.cache.command_kib = Some(1e5 / 1024.0);
         assert_eq!(seconds(spec, &three(Op::Write)), 3.05);
     }
+}
+
+/// Its sectors leave the cache for the media while others come in; its overhead is paid once.
+#[test]
+fn a_command_larger_than_the_cache_flows_through_it() {
+    let mut spec = plain();
+    (spec.cache.command_kib, spec.cache.size_kib) = (Some(3e6 / 1024.0), 1e6 / 1024.0);
+    spec.cache.overhead_ms = 100.0;
+    // Pieces of half a megabyte: the first is stored after 0.1 + 0.25 s, and the media are never without one from then on.
+    let one = StreamRun { record_bytes: 3_000_000, ..three(Op::Write) };
+    assert_eq!(seconds(spec.clone(), &one), 0.35 + 3.0);
+    // Off the media from the start on; the last piece goes over the interface behind it.
+    assert_eq!(seconds(spec.clone(), &StreamRun { op: Op::Read, ..one }), 3.0 + 0.25);
+    // A record that is no command goes through alone.
+    spec.cache.command_kib = None;
+    assert_eq!(seconds(spec, &one), 0.1 + 1.5 + 3.0);
+}
+
+#[test]
+fn the_interface_may_be_slower_for_writes() {
+    let mut spec = plain();
+    spec.mechanism.outer_mb_per_s = 100.0;
+    spec.mechanism.inner_mb_per_s = 100.0;
+    spec.cache.write_interface_mb_per_s = Some(1.0);
+    let rates = [Op::Read, Op::Write].map(|op| rate(&spec, &three(op)));
+    assert!((rates[0] / 2.0 - 1.0).abs() < 0.02 && (rates[1] - 1.0).abs() < 0.01, "{rates:?}");
 }
 
 #[test]

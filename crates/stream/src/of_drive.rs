@@ -55,7 +55,9 @@ impl ModelSpec {
             server: ServerSpec::default(),
             cache: CacheSpec {
                 size_kib: spec.buffer.size_kib.max(1.0),
-                interface_mb_per_s: 0.5 * (spec.bus.read_mb_per_s + spec.bus.write_mb_per_s),
+                interface_mb_per_s: spec.bus.read_mb_per_s,
+                write_interface_mb_per_s: Some(spec.bus.write_mb_per_s)
+                    .filter(|&rate| rate != spec.bus.read_mb_per_s),
                 command_kib: Some(ATA_COMMAND_KIB),
                 read_ahead: true,
                 overhead_ms: overhead,

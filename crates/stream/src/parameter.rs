@@ -1,52 +1,11 @@
 //! The numbers of a model that a fit may change.
 
+use crate::law::{self, Law};
 use crate::spec::ModelSpec;
 use headstack_system::workload::TimeLaw;
 
-/// The form of a delay of which only the mean is fitted: throughput depends on little else.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Law {
-    /// Always the mean.
-    Constant,
-    /// From nothing to twice the mean.
-    Uniform,
-    /// With a standard deviation of a quarter of the mean.
-    Normal,
-    /// Exponential.
-    Exponential,
-}
-
-impl Law {
-    /// All of them.
-    pub const ALL: [Self; 4] = [Self::Constant, Self::Uniform, Self::Normal, Self::Exponential];
-
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        ["constant", "uniform", "normal", "exponential"][self as usize]
-    }
-
-    fn with_mean(self, ms: f64) -> Option<TimeLaw> {
-        match self {
-            _ if ms <= 0.0 => None,
-            Self::Constant => Some(TimeLaw::Constant(ms)),
-            Self::Uniform => Some(TimeLaw::Uniform([0.0, 2.0 * ms])),
-            Self::Normal => Some(TimeLaw::Normal([ms, 0.25 * ms])),
-            Self::Exponential => Some(TimeLaw::Exponential(ms)),
-        }
-    }
-}
-
-/// The mean of a delay, as its law names it.
-fn mean(law: Option<&TimeLaw>) -> f64 {
-    match law {
-        None => 0.0,
-        Some(TimeLaw::Constant(ms) | TimeLaw::Exponential(ms) | TimeLaw::Poisson(ms)) => *ms,
-        Some(TimeLaw::Uniform([low, high])) => 0.5 * (low + high),
-        Some(TimeLaw::Normal([mean, _])) => *mean,
-        Some(TimeLaw::ShiftedExponential([base, mean])) => base + mean,
-        Some(TimeLaw::TwoValue([a, b, p])) => p * a + (1.0 - p) * b,
-    }
-}
+/// The least and the greatest rate, in MB/s.
+const RATES: [f64; 2] = [0.01, 1e5];
 
 /// One number of a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,11 +20,11 @@ pub enum Parameter {
     ServerWriteDelay,
     /// `cache.overhead_ms`.
     Overhead,
-    /// `cache.interface_mb_per_s`.
+    /// `cache.interface_mb_per_s`, and the rate of writes by as much.
     Interface,
     /// `mechanism.outer_mb_per_s`.
     Outer,
-    /// `mechanism.inner_mb_per_s`.
+    /// `mechanism.inner_mb_per_s`; it keeps its share of the outer rate where that alone is fitted.
     Inner,
     /// `mechanism.head_switch_ms`, and the switch of cylinders by as much.
     Switch,
@@ -108,28 +67,48 @@ impl Parameter {
         }
     }
 
+    /// The delay of which it is the mean, if it is one and the model has it.
+    pub(crate) fn delay(self, spec: &ModelSpec) -> Option<&TimeLaw> {
+        match self {
+            Self::ReadDelay => spec.cache.read_delay.as_ref(),
+            Self::WriteDelay => spec.cache.write_delay.as_ref(),
+            Self::ServerReadDelay => spec.server.read_delay.as_ref(),
+            Self::ServerWriteDelay => spec.server.write_delay.as_ref(),
+            _ => None,
+        }
+    }
+
+    /// Whether the model has it; all but delays must be there.
+    pub(crate) fn is_in(self, spec: &ModelSpec) -> bool {
+        !self.is_delay() || self.delay(spec).is_some()
+    }
+
     pub(crate) fn get(self, spec: &ModelSpec) -> f64 {
         match self {
-            Self::ReadDelay => mean(spec.cache.read_delay.as_ref()),
-            Self::WriteDelay => mean(spec.cache.write_delay.as_ref()),
-            Self::ServerReadDelay => mean(spec.server.read_delay.as_ref()),
-            Self::ServerWriteDelay => mean(spec.server.write_delay.as_ref()),
             Self::Overhead => spec.cache.overhead_ms,
             Self::Interface => spec.cache.interface_mb_per_s,
             Self::Outer => spec.mechanism.outer_mb_per_s,
             Self::Inner => spec.mechanism.inner_mb_per_s,
             Self::Switch => spec.mechanism.head_switch_ms,
+            _ => self.delay(spec).map_or(0.0, law::mean),
         }
     }
 
-    pub(crate) fn put(self, spec: &mut ModelSpec, value: f64, law: Law) {
+    pub(crate) fn put(self, spec: &mut ModelSpec, value: f64, law: Option<Law>) {
         match self {
-            Self::ReadDelay => spec.cache.read_delay = law.with_mean(value),
-            Self::WriteDelay => spec.cache.write_delay = law.with_mean(value),
-            Self::ServerReadDelay => spec.server.read_delay = law.with_mean(value),
-            Self::ServerWriteDelay => spec.server.write_delay = law.with_mean(value),
+            Self::ReadDelay => law::put(&mut spec.cache.read_delay, value, law),
+            Self::WriteDelay => law::put(&mut spec.cache.write_delay, value, law),
+            Self::ServerReadDelay => law::put(&mut spec.server.read_delay, value, law),
+            Self::ServerWriteDelay => law::put(&mut spec.server.write_delay, value, law),
             Self::Overhead => spec.cache.overhead_ms = value,
-            Self::Interface => spec.cache.interface_mb_per_s = value,
+            Self::Interface => {
+                let factor = value / spec.cache.interface_mb_per_s;
+                let [least, most] = RATES;
+                let cache = &mut spec.cache;
+                cache.write_interface_mb_per_s =
+                    cache.write_interface_mb_per_s.map(|rate| (factor * rate).clamp(least, most));
+                cache.interface_mb_per_s = value;
+            }
             Self::Outer => spec.mechanism.outer_mb_per_s = value,
             Self::Inner => spec.mechanism.inner_mb_per_s = value,
             Self::Switch => {
@@ -140,10 +119,17 @@ impl Parameter {
         }
     }
 
-    /// The rate falls inwards: an outer rate that was fitted below the inner one takes it along.
-    pub(crate) fn keep_order(spec: &mut ModelSpec) {
+    /// How much less the innermost track gives than the outermost is a matter of their radii: where the outer rate is another one than
+    /// at first, the inner rate is so by the same share.
+    pub(crate) fn keep_share(spec: &mut ModelSpec, first: &ModelSpec) {
+        let factor = spec.mechanism.outer_mb_per_s / first.mechanism.outer_mb_per_s;
         let mechanism = &mut spec.mechanism;
-        mechanism.inner_mb_per_s = mechanism.inner_mb_per_s.min(mechanism.outer_mb_per_s);
+        mechanism.inner_mb_per_s =
+            (factor * mechanism.inner_mb_per_s).max(RATES[0]).min(mechanism.outer_mb_per_s);
+    }
+
+    pub(crate) fn is_delay(self) -> bool {
+        [Self::ReadDelay, Self::WriteDelay, Self::ServerReadDelay, Self::ServerWriteDelay].contains(&self)
     }
 
     pub(crate) fn is_rate(self) -> bool {
@@ -179,25 +165,25 @@ impl Parameter {
     pub(crate) const FAR_STEP: f64 = std::f64::consts::SQRT_2;
 
     /// Values far from `value`, where it may do what it does not here: longer times and lower rates, and some the other way.
-    pub(crate) fn far_values(self, value: f64, spec: &ModelSpec) -> impl Iterator<Item = f64> {
+    pub(crate) fn far_values(self, value: f64, begun: &ModelSpec) -> impl Iterator<Item = f64> {
         let (first, sign) = if self.is_rate() { (value, -1) } else { (value.max(0.025), 1) };
         let far = (-8..=24).filter(|&power| power != 0);
         far.map(move |power| first * Self::FAR_STEP.powi(sign * power))
-            .filter(move |&value| self.within(value, spec) == value)
+            .filter(move |&value| self.within(value, begun) == value)
     }
 
-    /// The least and the greatest value that can be. The inner rate goes down with the outer one, see `keep_order`.
-    pub(crate) fn bounds(self, spec: &ModelSpec) -> [f64; 2] {
+    /// The least and the greatest value that can be, in a search that begins with a model.
+    pub(crate) fn bounds(self, first: &ModelSpec) -> [f64; 2] {
         match self {
-            Self::Interface | Self::Outer => [0.01, 1e5],
-            Self::Inner => [0.01, spec.mechanism.outer_mb_per_s],
+            Self::Interface | Self::Outer => RATES,
+            Self::Inner => [RATES[0], first.mechanism.outer_mb_per_s],
             _ => [0.0, 1e3],
         }
     }
 
     /// The nearest value that can be.
-    pub(crate) fn within(self, value: f64, spec: &ModelSpec) -> f64 {
-        let [least, most] = self.bounds(spec);
+    pub(crate) fn within(self, value: f64, first: &ModelSpec) -> f64 {
+        let [least, most] = self.bounds(first);
         value.clamp(least, most)
     }
 }

@@ -8,7 +8,6 @@
 use crate::least_squares::{norm, rest};
 use crate::parameter::Parameter;
 use crate::search::{Ended, Search, alike, moved, three_digits};
-use crate::spec::ModelSpec;
 use headstack_system::SystemError;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
@@ -65,6 +64,8 @@ struct Limits {
 /// An end of a valley.
 struct End {
     value: f64,
+    /// What that comes to in the model.
+    actual: f64,
     /// Whether it came to where nothing depends on it any more, or another on the way did.
     is_open: bool,
     are_others_open: bool,
@@ -82,9 +83,8 @@ struct Valley<'a> {
     limits: &'a Limits,
     place: usize,
     others: &'a [usize],
-    /// The value it begins with, in which model.
+    /// The value it begins with.
     first: f64,
-    spec: ModelSpec,
     /// Scales by which the curvature would keep it.
     beside: f64,
 }
@@ -131,7 +131,7 @@ impl Search<'_> {
         if open.iter().any(Option::is_some) {
             return Ok(Profiled::Open(open, limits.inside));
         }
-        let interval = |ends: &Option<[End; 2]>| ends.as_ref().map(|[low, high]| [low.value, high.value]);
+        let interval = |ends: &Option<[End; 2]>| ends.as_ref().map(|[low, high]| [low.actual, high.actual]);
         Ok(Profiled::Intervals(ends.iter().map(interval).collect()))
     }
 
@@ -150,9 +150,8 @@ impl Search<'_> {
 
     /// Whether a value is so extreme that nothing is known of it.
     fn is_open(&self, values: &[f64], place: usize) -> bool {
-        let spec = self.put(values);
         let parameter = self.parameters[place];
-        let (value, [least, most]) = (parameter.get(&spec), parameter.bounds(&spec));
+        let (value, [least, most]) = (self.actual(values, place), parameter.bounds(self.spec));
         let fastest = self.table.iter().map(|row| row.mb_per_s).fold(0.0, f64::max);
         if parameter.is_rate() {
             value <= 1.01 * least || value >= ENDLESS * fastest
@@ -166,7 +165,7 @@ impl Search<'_> {
         let what = |(place, ends): (usize, &Option<[End; 2]>)| {
             let [low, high] = ends.as_ref().filter(|[low, high]| low.is_open || high.is_open)?;
             let unit = self.parameters[place].unit();
-            let [from, to] = [low, high].map(|end| three_digits(end.value));
+            let [from, to] = [low, high].map(|end| three_digits(end.actual));
             let why = if low.is_open == high.is_open {
                 "the table fits as well with any value of it".to_owned()
             } else if high.is_open {
@@ -209,10 +208,9 @@ impl<'a> Valley<'a> {
         others: &'a [usize],
         own: f64,
     ) -> Self {
-        let spec = search.put(&ended.values);
-        let first = search.parameters[place].get(&spec);
+        let first = ended.values[place];
         let beside = ((limits.inside - limits.least).sqrt() / own).min(FIRST_STEP);
-        Self { search, limits, place, others, first, spec, beside }
+        Self { search, limits, place, others, first, beside }
     }
 
     /// Walks one way, `per_norm` scales for each unit of change by the curvature, until the fit is worse than the limits.
@@ -236,7 +234,9 @@ impl<'a> Valley<'a> {
             return Walk::Better(end.values);
         }
         let are_others_open = self.others.iter().any(|&other| self.search.is_open(&end.values, other));
-        Walk::To(End { value: self.value(end.scales), is_open: self.is_open(&end), are_others_open })
+        let value = self.value(end.scales);
+        let actual = self.search.actual(&moved(&end.values, self.place, value), self.place);
+        Walk::To(End { value, actual, is_open: self.is_open(&end), are_others_open })
     }
 
     fn is_open(&self, point: &Point) -> bool {
@@ -313,7 +313,7 @@ impl<'a> Valley<'a> {
     }
 
     fn value(&self, scales: f64) -> f64 {
-        self.parameter().within(self.parameter().moved(self.first, scales), &self.spec)
+        self.parameter().within(self.parameter().moved(self.first, scales), self.search.spec)
     }
 
     fn is_at_a_bound(&self, scales: f64) -> bool {

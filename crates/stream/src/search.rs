@@ -5,8 +5,9 @@
 
 use crate::descent::{Surface, evened};
 use crate::fit::{Throughput, ratios};
+use crate::law::Law;
 use crate::least_squares::{norm, rest, square};
-use crate::parameter::{Law, Parameter};
+use crate::parameter::Parameter;
 use crate::profile::{Open, Profiled};
 use crate::spec::ModelSpec;
 use headstack_system::SystemError;
@@ -48,7 +49,7 @@ pub(crate) struct Search<'a> {
     pub(crate) spec: &'a ModelSpec,
     pub(crate) table: &'a [Throughput],
     pub(crate) parameters: &'a [Parameter],
-    pub(crate) law: Law,
+    pub(crate) law: Option<Law>,
     pub(crate) seed: u64,
 }
 
@@ -58,8 +59,14 @@ impl Search<'_> {
         for (parameter, &value) in self.parameters.iter().zip(values) {
             parameter.put(&mut spec, value, self.law);
         }
-        Parameter::keep_order(&mut spec);
+        Parameter::keep_share(&mut spec, self.spec);
         spec
+    }
+
+    /// What a parameter comes to in the model: of an inner rate, whose value here is the one beside the outer rate that the search
+    /// began with, its share of the present one.
+    pub(crate) fn actual(&self, values: &[f64], place: usize) -> f64 {
+        self.parameters[place].get(&self.put(values))
     }
 
     /// Logarithms of model over measured: a model that is far too slow is as far off as one that is far too fast.
@@ -136,18 +143,16 @@ impl Search<'_> {
         self.searched(&ended.values, home, held)
     }
 
-    /// Where the best search ends: of one that begins with the values of the model, and of those that begin where some value far off
-    /// fits far better than there, or than where the first ended.
+    /// Where the best search ends: of one that begins with the values of the model, of those that begin where some value far off
+    /// fits far better than there, or than where the first ended, and of one that begins without delays.
     fn best(&self, start: &[f64], held: &Told) -> Result<Ended, SystemError> {
         let mut best = self.searched(start, start, held)?;
         if self.is_exact(self.loss(&best.values)) {
             return Ok(best);
         }
-        for from in [start.to_vec(), best.values.clone()] {
-            let begin = self.far_begin(&from, held)?;
-            if begin == from {
-                continue;
-            }
+        let begins =
+            [self.far_begin(start, held)?, self.far_begin(&best.values, held)?, self.undelayed(&best, held)?];
+        for begin in begins.into_iter().flatten() {
             let far = self.searched(&begin, start, held)?;
             let free = |ended: &Ended| ended.told.iter().filter(|told| told.is_none()).count();
             let share = self.chance_of_more(free(&best), free(&far));
@@ -167,8 +172,22 @@ impl Search<'_> {
         CLEARLY_LESS.min(1.0 / (1.0 + ratio.inverse_cdf(0.999) * further / rest))
     }
 
-    /// Values far from these that make the model fit better: of rates, and of what does nothing here.
-    fn far_begin(&self, from: &[f64], held: &Told) -> Result<Vec<f64>, SystemError> {
+    /// The best values without delays: what a delay and faster media do together, slower media may do alone.
+    fn undelayed(&self, ended: &Ended, held: &Told) -> Result<Option<Vec<f64>>, SystemError> {
+        let is_open = |&place: &usize| held[place].is_none();
+        let (delays, others): (Vec<usize>, Vec<usize>) =
+            (0..held.len()).filter(is_open).partition(|&place| self.parameters[place].is_delay());
+        let begin = delays.iter().fold(ended.values.clone(), |values, &place| moved(&values, place, 0.0));
+        if begin == ended.values {
+            return Ok(None);
+        }
+        let acting = self.acting(&begin, held)?;
+        let others: Vec<usize> = others.into_iter().filter(|place| acting.contains(place)).collect();
+        self.descend(&begin, &others).map(Some)
+    }
+
+    /// Values far from these that make the model fit better, if there are any: of rates, and of what does nothing here.
+    fn far_begin(&self, from: &[f64], held: &Told) -> Result<Option<Vec<f64>>, SystemError> {
         let acting = self.acting(from, held)?;
         let (mut begin, mut least) = (from.to_vec(), self.loss(from));
         for place in (0..from.len()).filter(|&place| held[place].is_none()) {
@@ -187,7 +206,7 @@ impl Search<'_> {
                 (begin[place], least) = (value, found);
             }
         }
-        Ok(begin)
+        Ok(Some(begin).filter(|begin| begin != from))
     }
 
     /// A search that begins with `from`. What does nothing where it ends is left as in `start`; what did nothing where it began, and does
@@ -256,7 +275,10 @@ impl Search<'_> {
             *(if does(half) { &mut beyond } else { &mut within }) = half;
         }
         let (side, unit) = (if parameter.is_rate() { "above" } else { "below" }, parameter.unit());
-        format!("{nothing} while it is {side} {} {unit}", three_digits(within))
+        format!(
+            "{nothing} while it is {side} {} {unit}",
+            three_digits(self.actual(&moved(values, place, within), place))
+        )
     }
 }
 

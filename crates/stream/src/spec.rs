@@ -2,6 +2,7 @@
 
 use headstack_system::SystemError;
 use headstack_system::workload::TimeLaw;
+use headstack_units::Op;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -34,12 +35,15 @@ pub struct ServerSpec {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CacheSpec {
-    /// Its size, in KiB. What is larger goes through it alone.
+    /// Its size, in KiB. A command that is larger than half of it goes through it in pieces of that half, a record that is larger
+    /// than all of it alone.
     pub size_kib: f64,
     /// Rate of the interface, in 10⁶ bytes per second.
     pub interface_mb_per_s: f64,
-    /// Most of a record that goes through the cache as one, in KiB: the host's largest command. Absent: the whole record, as in
-    /// the paper.
+    /// The same for writes; absent: as for reads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write_interface_mb_per_s: Option<f64>,
+    /// The host's largest command, in KiB. Absent: records go through the cache as a whole, as in the paper.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command_kib: Option<f64>,
     /// Whether the mechanism reads on while the server has not asked yet.
@@ -79,6 +83,16 @@ pub struct MechanismSpec {
     /// A seek over all cylinders, in ms; where files begin with positioning, and in the analytic service time.
     #[serde(default)]
     pub full_stroke_ms: f64,
+}
+
+impl CacheSpec {
+    /// Rate of the interface for reads or for writes, in 10⁶ bytes per second.
+    pub(crate) fn interface(&self, op: Op) -> f64 {
+        match op {
+            Op::Read => self.interface_mb_per_s,
+            Op::Write => self.write_interface_mb_per_s.unwrap_or(self.interface_mb_per_s),
+        }
+    }
 }
 
 fn yes() -> bool {

@@ -14,7 +14,7 @@ from headstack._core import VERSION, StreamModel
 from headstack.errors import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from headstack.results.validations import StreamCalibrationSummary, StreamError, StreamParameter, StreamScores
 
@@ -145,7 +145,7 @@ def calibrate_streams(
     measured: Throughputs,
     *,
     parameters: Sequence[str] = (),
-    law: Law = "normal",
+    law: Law | None = None,
     seed: int = 1,
 ) -> StreamCalibration:
     """Fit the stream model of a drive to a part of the throughputs, and score it on the rest.
@@ -159,7 +159,7 @@ def calibrate_streams(
     parameters
         Paths of the values to fit; those of `DEFAULTS` if empty, with the delays of what is read or written.
     law
-        The form of fitted delays.
+        The form of fitted delays; absent: that of the model's own, and normal where it has none.
     """
     start = stream.model(drive)
     train, test = measured.apart()
@@ -169,12 +169,14 @@ def calibrate_streams(
     before = _differences(start, [*train, *test], seed)
     found = start.fit(train, names, law=law, seed=seed)
     fitted = _model(found["spec"])
-    after = dict(zip(train, found["differences"], strict=True)) | _differences(fitted, test, seed)
+    # All rows at once, as before: each draws the random numbers of its place.
+    after = _differences(fitted, [*train, *test], seed)
     summary: StreamCalibrationSummary = {
         "system": start.name,
         "source": measured.name,
         "left_out_cached": measured.cached,
-        "law": law,
+        "law": law or _laws(found["parameters"]),
+        "is_law_asked": law is not None,
         "seed": seed,
         "version": VERSION,
         "parameters": cast("list[StreamParameter]", found["parameters"]),
@@ -191,22 +193,39 @@ def calibrate_streams(
     return StreamCalibration(fitted, summary)
 
 
+def _laws(rows: Sequence[Mapping[str, Any]]) -> str:
+    """The forms of the fitted delays; where there is none, the one that a new delay would have had."""
+    return ", ".join(dict.fromkeys(row["law"] for row in rows if row["law"])) or "normal"
+
+
+def law_words(summary: Mapping[str, Any]) -> str:
+    """Say which form the delays have, and whose choice that was."""
+    kept = [] if summary["is_law_asked"] else [row for row in summary["parameters"] if row["law"] and row["before"]]
+    if not kept:
+        return f"delays {summary['law']}"
+    words = [f"{row['name']} {row['law']}, as in the file" for row in kept]
+    new = [f"{row['name']} {row['law']}" for row in summary["parameters"] if row["law"] and not row["before"]]
+    return "; ".join([*words, *new])
+
+
 LEAST_OF_INNER = 0.01
 """A table whose largest throughput is a smaller share of the rate on the innermost track is of other units, or another drive."""
 
 
 def _check_plausible(start: StreamModel, measured: Throughputs, names: Sequence[str]) -> None:
     spec = start.spec
-    inner, interface = spec["mechanism"]["inner_mb_per_s"], spec["cache"]["interface_mb_per_s"]
+    inner, reads = spec["mechanism"]["inner_mb_per_s"], spec["cache"]["interface_mb_per_s"]
+    interface = {"read": reads, "write": spec["cache"].get("write_interface_mb_per_s", reads)}
     rates = [row[-1] for row in measured.rows]
     if rates and max(rates) < LEAST_OF_INNER * inner:
         raise InputError(
             f"`{measured.name}`: the largest throughput is {max(rates):g} MB/s, the drive gives {inner:.0f} on its innermost track",
             "name the column by its unit (mb_per_s, mib_per_s), or the drive that was measured",
         )
-    if max(rates, default=0.0) > interface and "cache.interface_mb_per_s" not in names:
+    faster = max((row for row in measured.rows if row[-1] > interface[row[0]]), key=lambda row: row[-1], default=None)
+    if faster is not None and "cache.interface_mb_per_s" not in names:
         raise InputError(
-            f"`{measured.name}`: a throughput of {max(rates):.2f} MB/s is above the interface's {interface:g} MB/s",
+            f"`{measured.name}`: a throughput of {faster[-1]:.2f} MB/s is above the interface's {interface[faster[0]]:g} MB/s",
             "leave out what a cache of the host answered, fit `cache.interface_mb_per_s` too, name the column by its unit "
             "(mb_per_s, mib_per_s), or name the drive that was measured",
         )

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 Row = dict[str, Any]
+NOT_IN_FILE = "not in the file"
 
 
 def describe_head(summary: Mapping[str, Any], trace: str) -> list[str]:
@@ -70,10 +71,18 @@ def _is_same(before: Any, after: Any) -> bool:
 def values(row: Mapping[str, Any]) -> tuple[str, str]:
     """Write the value before and the one after, with as many digits as tell them apart."""
     before, after = row["before"], row["after"]
+    if before is None:
+        return _absent(row), _absent(row) if after is None else value(after)
     written = value(before), value(after)
     if written[0] == written[1] and not _is_same(before, after):
         return _digits(before, KEPT), _digits(after, KEPT)
     return written
+
+
+def _absent(row: Mapping[str, Any]) -> str:
+    """Say that the file has no value, and what the drive goes by instead."""
+    default = row.get("by_default")
+    return NOT_IN_FILE if default is None else f"{NOT_IN_FILE} ({value(default)} by default)"
 
 
 def verdict(row: Mapping[str, Any]) -> str:
@@ -83,8 +92,11 @@ def verdict(row: Mapping[str, Any]) -> str:
     """
     if row["wrong"]:
         return "yes"
-    before, joint, alone = row["before"], row.get("ci95"), row.get("ci95_others_held")
-    if joint is not None and alone is not None and _holds(joint, before) and not _holds(alone, before):
+    before = row["by_default"] if row["before"] is None else row["before"]
+    joint, alone = row.get("ci95"), row.get("ci95_others_held")
+    if before is None or joint is None or alone is None:
+        return "not clear"
+    if _holds(joint, before) and not _holds(alone, before):
         return "not clear: others make up for it"
     return "not clear"
 

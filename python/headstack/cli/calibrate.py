@@ -41,7 +41,10 @@ def calibrate(
     ] = None,
     law: Annotated[
         Law | None,
-        Parameter(group=STREAMS, help="The form of the delays of a stream model (`normal` if absent)."),
+        Parameter(
+            group=STREAMS,
+            help="The form of the delays of a stream model; absent: as in the file, and `normal` where it has none.",
+        ),
     ] = None,
     how: Annotated[TraceOptions, Parameter(name="*")] = TraceOptions(),  # noqa: B008 (immutable)
     split: Annotated[
@@ -118,7 +121,7 @@ def calibrate(
         for option, is_given in of_traces.items():
             if is_given:
                 raise InputError(f"{option} goes with `--trace` only", "leave it out")
-        return _streams(system, (table, record), names, law or "normal", (save, report), json=json)
+        return _streams(system, (table, record), names, law, (save, report), json=json)
     if law is not None:
         raise InputError("--law goes with `--table` and `--record` only", "leave it out")
     share, folds = _parts(split)
@@ -165,7 +168,7 @@ def _streams(
     system: str,
     measured: tuple[Path | None, Path | None],
     names: list[str],
-    law: Law,
+    law: Law | None,
     outputs: tuple[Path | None, Path | None],
     *,
     json: bool,
@@ -192,6 +195,8 @@ def _streams(
 
 
 def _show_streams(summary: Mapping[str, Any]) -> None:
+    from headstack.calibration.streams import law_words
+
     train, test = summary["train"], summary["test"]
     output.sentence(
         f"the stream model of {summary['system']}, fitted to {train['throughputs']} training throughputs of {summary['source']}, scored "
@@ -212,12 +217,11 @@ def _show_streams(summary: Mapping[str, Any]) -> None:
     output.table(
         "Parameters",
         ["parameter", "unit", "before", "after", "95 % interval", "not identifiable because"],
-        [
-            (row["name"], row["unit"], _value(row["before"]), _value(row["after"]), _range(row), row["why"])
-            for row in summary["parameters"]
-        ],
+        [(row["name"], row["unit"], *_both(row), _range(row), row["why"]) for row in summary["parameters"]],
         text_columns=(0, 1, 5),
     )
+    if not summary["is_law_asked"]:
+        output.note(f"{law_words(summary)}: `--law` gives delays another form")
     if summary["left_out_cached"]:
         output.note(f"{summary['left_out_cached']} throughputs were left out: a cache answered")
 
@@ -243,7 +247,7 @@ def _parts(split: str) -> tuple[float, int | None]:
 
 def _show(summary: Mapping[str, Any]) -> None:
     from headstack.calibration.retries import demerit_with_retries, retries_words
-    from headstack.calibration.table import COLUMNS_SAY, changed_rows, not_identifiable, values, verdict
+    from headstack.calibration.table import COLUMNS_SAY, changed_rows, not_identifiable, verdict
     from headstack.validation import lock_words
 
     split = summary["split"]
@@ -291,7 +295,7 @@ def _show(summary: Mapping[str, Any]) -> None:
         [
             (
                 row["name"] + (f" ({row['at_cylinders']} cylinders)" if "at_cylinders" in row else ""),
-                *(_value(row[when], text) for when, text in zip(("before", "after"), values(row), strict=True)),
+                *_both(row),
                 _range(row),
                 number(row["gain_ms"], 4),
                 number(row["gain_percent"], 1, "%"),
@@ -341,11 +345,12 @@ def _part(scores: Mapping[str, Any], kind: str) -> tuple[str, Mapping[str, Any]]
     return (f", {kind}", scores[kind]) if kind else ("", scores)
 
 
-def _value(value: Any, text: str = "") -> Shown:
-    from headstack.calibration.table import value as written
+def _both(row: Mapping[str, Any]) -> list[Shown]:
+    """The value before and the one after."""
+    from headstack.calibration.table import values
 
-    text = text or written(value)
-    return shown(text, text if isinstance(value, bool) else value)
+    both = zip((row["before"], row["after"]), values(row), strict=True)
+    return [shown(text, text if isinstance(value, bool) else value) for value, text in both]
 
 
 def _range(row: Mapping[str, Any]) -> Shown:

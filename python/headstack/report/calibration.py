@@ -194,7 +194,7 @@ def _unknown(summary: Mapping[str, Any]) -> Section:
     rows = [row for row in summary["parameters"] if not row["identifiable"]]
     names = set(not_identifiable(rows))
     listed = [
-        [row["name"], written(row["after"]), interval(row), _why(row)]
+        [row["name"], values(row)[1], interval(row), _why(row)]
         for row in rows
         if row["name"] in names or row["path"] in names
     ]

@@ -101,6 +101,8 @@ def points_of(streams: Mapping[str, Any], mode: str) -> list[StreamPoint]:
 
 def stream_calibration_page(found: StreamCalibration) -> Page:
     """The page of a fit: throughputs before and after, the parameters, and what the table cannot tell."""
+    from headstack.calibration.streams import law_words
+
     summary = found.summary
     train, test = summary["train"], summary["test"]
     scored, which = (test, "test") if test["throughputs"] else (train, "training")
@@ -109,7 +111,7 @@ def stream_calibration_page(found: StreamCalibration) -> Page:
     cached = summary["left_out_cached"]
     return Page(
         title=f"Streams of {summary['system']} fitted to {Path(summary['source']).name}",
-        subtitle=f"{train['throughputs']} training throughputs, {test['throughputs']} test throughputs; delays {summary['law']}"
+        subtitle=f"{train['throughputs']} training throughputs, {test['throughputs']} test throughputs; {law_words(summary)}"
         + (f"; {cached} left out, which a cache answered" if cached else ""),
         answer=f"On {which} throughputs{', to which nothing was fitted' if scored is test else ''}, the model is off by {number(after['mean_percent'])} % on average; before the "
         f"fit it was off by {number(before['mean_percent'])} %.",
@@ -148,13 +150,10 @@ def _before_and_after(summary: Mapping[str, Any]) -> list[Section]:
 
 
 def _fitted_values(summary: Mapping[str, Any]) -> Section:
-    from headstack.calibration.table import value as written
+    from headstack.calibration.table import values
     from headstack.report.calibration import interval
 
-    rows = [
-        [row["name"], row["unit"], written(row["before"]), written(row["after"]), interval(row), row["why"]]
-        for row in summary["parameters"]
-    ]
+    rows = [[row["name"], row["unit"], *values(row), interval(row), row["why"]] for row in summary["parameters"]]
     text = "What the table cannot tell is left as it was, and says why."
     return Section("Parameters", text, columns=["parameter", "unit", "before", "after", "95 % interval", "not identifiable because"],
                    rows=rows, text_columns=2, dense=True)  # fmt: skip

@@ -37,7 +37,7 @@ OUTPUTS: dict[str, tuple[str, ...]] = {
 }
 VERSIONS = (
     dict.fromkeys(OUTPUTS, 1)
-    | dict.fromkeys(("trace info", "trace match", "fleet", "explore", "measure", "study", "validate"), 2)
+    | dict.fromkeys(("trace info", "trace match", "fleet", "explore", "measure", "study", "validate", "calibrate"), 2)
     | dict.fromkeys(("trace analyze", "simulate"), 3)
 )
 """A version goes up where a key is removed, renamed, or changes its meaning; a new key leaves it as it is."""

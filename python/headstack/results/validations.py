@@ -100,8 +100,12 @@ class FittedParameter(TypedDict):
 
     name: str
     path: str
-    before: float
-    after: float
+    before: Figure
+    """Null where the file has none."""
+    after: Figure
+    """Null where the file gets none either."""
+    by_default: Figure
+    """What the drive goes by where the file has no value; null where it has one, or where another rule then decides."""
     wrong: bool
     gain_ms: float
     """How much larger the error of the training requests is when this one value goes back."""
@@ -124,8 +128,12 @@ class FittedRule(TypedDict):
 
     name: str
     path: str
-    before: str | bool | int
-    after: str | bool | int
+    before: str | bool | int | None
+    """Null where the file has none."""
+    after: str | bool | int | None
+    """Null where the file gets none either."""
+    by_default: str | bool | int | None
+    """What the drive does where its file says nothing; null where the file says it."""
     wrong: bool
     gain_ms: float
     gain_percent: float
@@ -284,8 +292,12 @@ class StreamParameter(TypedDict):
 
     name: str
     unit: str
-    before: float
-    after: float
+    before: Figure
+    """Null of a delay that the model does not have."""
+    after: Figure
+    """Null of one that it does not get either."""
+    law: str | None
+    """Of a delay its form afterwards."""
     ci95: list[Figure] | None
     identifiable: bool
     why: str | None
@@ -328,6 +340,9 @@ class StreamCalibrationSummary(TypedDict):
     source: str
     left_out_cached: int
     law: str
+    """The form of the fitted delays; of several all, with commas."""
+    is_law_asked: bool
+    """Whether somebody asked for it; else delays of the model keep theirs, and new ones are normal."""
     seed: int
     version: str
     parameters: list[StreamParameter]
