@@ -25,6 +25,13 @@ impl Rebase {
         if at <= self.begun { at } else { self.shifted(at).max(self.begun) }
     }
 
+    /// The same of when a read wanted the arm, on a disk that turns on: it was decoded soon after it was given to the drive, which was
+    /// when the trace says, and what made it late came after. Microseconds decide which of several buffered writes goes first when the
+    /// drive has rested, and from there the buffer holds others.
+    pub(crate) fn wanted(self, at: Nanos) -> Nanos {
+        if at < self.model_finish { at.min(self.measured_finish) } else { self.moved(at) }
+    }
+
     /// The same of work on a disk that turns on, once in `turn_ns`: what the command left to be done behind it waits for the same
     /// sectors as before, so that it is late by whole turns only.
     pub(crate) fn moved_by_turns(self, at: Nanos, turn_ns: f64) -> Nanos {
@@ -62,6 +69,19 @@ mod tests {
         assert_eq!(moved(25), [3, 10, 10, 25, 45]);
         assert_eq!(moved(90), [3, 10, 60, 90, 110]);
         assert_eq!([3, 20, 70].map(|at| to(25).shifted(Nanos(at)).0), [0, 0, 45]);
+    }
+
+    #[test]
+    fn what_was_wanted_within_the_command_stays() {
+        let to = |measured_finish| Rebase {
+            begun: Nanos(10),
+            model_finish: Nanos(50),
+            measured_finish: Nanos(measured_finish),
+        };
+        let wanted = |measured| [3, 20, 50, 70].map(|at| to(measured).wanted(Nanos(at)).0);
+        assert_eq!(wanted(50), [3, 20, 50, 70]);
+        assert_eq!(wanted(60), [3, 20, 60, 80]);
+        assert_eq!(wanted(15), [3, 15, 15, 35]);
     }
 
     #[test]

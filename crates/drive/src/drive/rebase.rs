@@ -8,7 +8,7 @@ impl Drive {
     /// Measured replay: arm, cache, spindle and work in progress are as after the last command, at the time when it was really
     /// complete. The model's own lateness is forgotten.
     pub fn rebase(&mut self, to: Rebase) {
-        self.move_work(to, |at| to.moved(at));
+        self.move_work(to, |at| to.moved(at), |at| to.moved(at));
         let Rebase { begun: _, model_finish: model, measured_finish: measured } = to;
         if model == measured {
             // To begin the same rotation anew would round it once more.
@@ -23,7 +23,7 @@ impl Drive {
     /// sectors come around, and so does what is written behind a completion.
     pub fn rebase_on_clock(&mut self, to: Rebase) {
         let turn_ns = self.parts.mechanism.turn_ns();
-        self.move_work(to, |at| to.moved_by_turns(at, turn_ns));
+        self.move_work(to, |at| to.moved_by_turns(at, turn_ns), |at| to.wanted(at));
         let media = self.parts.mechanism.media(&self.model, to.measured_finish);
         self.parts.buffer.catch_sectors(&media);
     }
@@ -44,8 +44,8 @@ impl Drive {
         self.parts.buffer.catch_sectors(&media);
     }
 
-    /// `on_disk` says when work on the disk happens.
-    fn move_work(&mut self, to: Rebase, on_disk: impl Fn(Nanos) -> Nanos) {
+    /// `on_disk` says when work on the disk happens, `wanted` when a read wanted the arm.
+    fn move_work(&mut self, to: Rebase, on_disk: impl Fn(Nanos) -> Nanos, wanted: impl Fn(Nanos) -> Nanos) {
         // What it did by itself meanwhile, it did then: later it would seem to have begun it before the measured completion.
         self.settle(to.model_finish);
         let moved = |at| to.moved(at);
@@ -55,7 +55,7 @@ impl Drive {
         }
         self.aside.rebase(moved);
         self.ahead = Ahead::default();
-        self.parts.history.rebase(moved);
+        self.parts.history.rebase(moved, wanted);
         self.parts.mechanism.rebase(&on_disk);
         self.parts.buffer.rebase(to);
         self.parts.buffer.rebase_writes(on_disk);

@@ -135,10 +135,10 @@ impl History {
         self.quiet_since = self.quiet_since.max(at);
     }
 
-    /// The work in hand happens at another time.
-    pub(crate) fn rebase(&mut self, moved: impl Fn(Nanos) -> Nanos) {
+    /// The work in hand happens at another time; `wanted` is when a read wanted the arm.
+    pub(crate) fn rebase(&mut self, moved: impl Fn(Nanos) -> Nanos, wanted: impl Fn(Nanos) -> Nanos) {
         self.idle_since = moved(self.idle_since);
-        self.quiet_since = moved(self.quiet_since);
+        self.quiet_since = wanted(self.quiet_since);
     }
 
     /// Since when there was no command.
