@@ -634,3 +634,14 @@ def test_a_queue_that_grows_keeps_within_no_limit(crowded: Path) -> None:
     assert "not keeping up, so that times grow with the length of the run" in said
     # What does not grow with the run is asked as of any other point.
     assert run_cli("compare", crowded, "--fail-if", "power.average_w > 1000W").code == 0
+
+
+def test_the_heaviest_load_is_the_one_that_slows_the_same_drive(tmp_path: Path) -> None:
+    """It was that of the slowest of the quickest points: a light one, under which a slow drive alone was run."""
+    rule = "constraints = [\"gap < 100 or system == 'hp-97560'\"]\n"
+    systems = '[[axis]]\npath = "system"\nvalues = ["hp-97560", "cheetah-9lp"]\n'
+    text = rule + BASE + systems + GAP.replace("20.0, 40.0", "30.0, 200.0")
+    found = headstack.sweep(written(tmp_path, text), tmp_path / "out").compare()
+    assert [len(load) for load in found.loads] == [2, 1]
+    tile = next(number for number in sweep_page(found).numbers if number.label.startswith("lowest p99"))
+    assert "cheetah-9lp" in tile.detail
