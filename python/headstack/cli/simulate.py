@@ -326,8 +326,12 @@ def _watts(power: Mapping[str, Any]) -> Shown:
     """Mean power, and what it was drawn for."""
     states = {name: of_unit(watts, "W") for name, watts in power["by_state_w"].items() if watts}
     by_state = ", ".join(f"{name} {{}}" for name in states)
-    template = f"{{}} on average ({by_state}), {{}}"
-    return several(template, number(power["average_w"], 2, "W"), *states.values(), number(power["energy_j"], 1, "J"))
+    template, each = f"{{}} on average ({by_state}), {{}}", []
+    if "per_request_j" in power:
+        template += ": {} a request, {} of it at work"
+        each = [number(1000 * power[name], 1, "mJ") for name in ("per_request_j", "at_work_per_request_j")]
+    total = number(power["energy_j"], 1, "J")
+    return several(template, number(power["average_w"], 2, "W"), *states.values(), total, *each)
 
 
 def _rebuild(rebuild: Mapping[str, Any]) -> Shown:

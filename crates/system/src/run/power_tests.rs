@@ -35,6 +35,9 @@ fn states_add_up_and_lie_between_idle_and_the_most_a_state_draws() {
             let power = go(name, &[], &random(op, 400, gap_ms), &RunOptions::default()).power.unwrap();
             assert!((power.by_state_w.total() - power.average_w).abs() < 1e-9);
             assert!((idle..=most).contains(&power.average_w), "{name}, {op:?}: {power:?}");
+            assert!((power.per_request_j.unwrap() * 400.0 - power.energy_j).abs() < 1e-9 * power.energy_j);
+            let at_work = power.energy_j - power.by_state_w.idle * power.energy_j / power.average_w;
+            assert!((power.at_work_per_request_j.unwrap() * 400.0 - at_work).abs() < 1e-6 * at_work);
         }
     }
 }

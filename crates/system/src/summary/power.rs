@@ -14,17 +14,27 @@ pub struct PowerSummary {
     pub average_w: f64,
     /// All of it, in joules.
     pub energy_j: f64,
+    /// The same for each request, idle time between them included; absent without requests.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub per_request_j: Option<f64>,
+    /// What was drawn while an arm sought, waited for a sector or transferred, for each request; what a drive did by itself is in it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at_work_per_request_j: Option<f64>,
     /// The mean power by what it was drawn for; the states add up to it.
     pub by_state_w: ByState,
 }
 
 impl PowerSummary {
-    /// Of an energy used over `span_ns`; `None` where no time passed.
-    pub(super) fn new(energy: &Energy, span_ns: u128) -> Option<Self> {
+    /// Of an energy used over `span_ns` for so many requests; `None` where no time passed.
+    pub(super) fn new(energy: &Energy, requests: u64, span_ns: u128) -> Option<Self> {
         let span_s = span_ns as f64 / 1e9;
+        let at_rest = energy.by_state_j.idle + energy.by_state_j.resting;
+        let each = |joules: f64| (requests > 0).then(|| joules / requests as f64);
         (span_ns > 0).then(|| Self {
             average_w: energy.total_j() / span_s,
             energy_j: energy.total_j(),
+            per_request_j: each(energy.total_j()),
+            at_work_per_request_j: each((energy.total_j() - at_rest).max(0.0)),
             by_state_w: energy.by_state_j.map(|joules| joules / span_s),
         })
     }

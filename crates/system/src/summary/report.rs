@@ -67,7 +67,7 @@ impl Recorder {
             reads: self.statistics.ops[0].summary(by_direction[0]),
             writes: self.statistics.ops[1].summary(by_direction[1]),
             by_duration_limit: self.statistics.classes.as_mut().map_or_else(Vec::new, |all| all.summaries()),
-            power: all_power(&energies, span_ns),
+            power: all_power(&energies, requests, span_ns),
             drives: self.drives(system, end, &energies, span_ns),
             buses: buses(system, end, span_ns),
             provenance: provenance(system),
@@ -106,34 +106,36 @@ impl Recorder {
         energies: &[Option<Energy>],
         span_ns: u128,
     ) -> Vec<DriveSummary> {
-        let summary =
-            |(index, drive): (usize, &crate::spec::DriveConfig)| {
-                let units = || units_of(system, end, index);
-                let mechanism = units().map(|unit| u128::from(unit.mechanism.0)).sum::<u128>();
-                let arms = |units: usize| units * drive.spec.arms.moving() as usize;
-                let counts = drive.spec.provenance_counts();
-                DriveSummary {
-                    name: drive.name.clone(),
-                    model: drive.model.clone(),
-                    requests: self.statistics.per_drive[index],
-                    commands: units().map(|unit| unit.commands).sum(),
-                    utilisation: ratio(mechanism, span_ns * arms(units().count()) as u128),
-                    queue_mean: ratio(units().map(|unit| unit.load_area).sum(), span_ns),
-                    queue_max: units().map(|unit| unit.load_max).max().unwrap_or(0),
-                    held_back: units().map(|unit| unit.held_back).sum(),
-                    busy_s: UnitWork {
-                        seek: seconds(units().map(|unit| unit.work.seek).sum()),
-                        rotation: seconds(units().map(|unit| unit.work.rotation).sum()),
-                        transfer: seconds(units().map(|unit| unit.work.transfer()).sum()),
-                        background: seconds(units().map(|unit| unit.background.total()).sum()),
-                    },
-                    power: energies[index].and_then(|energy| PowerSummary::new(&energy, span_ns)),
-                    conditions: power::conditions(drive, units()),
-                    assumed_share: assumed_share(counts.iter().map(|&(kind, count)| {
+        let summary = |(index, drive): (usize, &crate::spec::DriveConfig)| {
+            let units = || units_of(system, end, index);
+            let mechanism = units().map(|unit| u128::from(unit.mechanism.0)).sum::<u128>();
+            let arms = |units: usize| units * drive.spec.arms.moving() as usize;
+            let counts = drive.spec.provenance_counts();
+            DriveSummary {
+                name: drive.name.clone(),
+                model: drive.model.clone(),
+                requests: self.statistics.per_drive[index],
+                commands: units().map(|unit| unit.commands).sum(),
+                utilisation: ratio(mechanism, span_ns * arms(units().count()) as u128),
+                queue_mean: ratio(units().map(|unit| unit.load_area).sum(), span_ns),
+                queue_max: units().map(|unit| unit.load_max).max().unwrap_or(0),
+                held_back: units().map(|unit| unit.held_back).sum(),
+                busy_s: UnitWork {
+                    seek: seconds(units().map(|unit| unit.work.seek).sum()),
+                    rotation: seconds(units().map(|unit| unit.work.rotation).sum()),
+                    transfer: seconds(units().map(|unit| unit.work.transfer()).sum()),
+                    background: seconds(units().map(|unit| unit.background.total()).sum()),
+                },
+                power: energies[index]
+                    .and_then(|energy| PowerSummary::new(&energy, self.statistics.per_drive[index], span_ns)),
+                conditions: power::conditions(drive, units()),
+                assumed_share: assumed_share(
+                    counts.iter().map(|&(kind, count)| {
                         (kind == headstack_drive::spec::ProvenanceKind::Assumed, count)
-                    })),
-                }
-            };
+                    }),
+                ),
+            }
+        };
         system.config().drives.iter().enumerate().map(summary).collect()
     }
 
@@ -245,9 +247,9 @@ fn energies(system: &System, end: &RunEnd, span_ns: u128) -> Vec<Option<Energy>>
 }
 
 /// What the drives drew together, if it is known of each.
-fn all_power(energies: &[Option<Energy>], span_ns: u128) -> Option<PowerSummary> {
+fn all_power(energies: &[Option<Energy>], requests: u64, span_ns: u128) -> Option<PowerSummary> {
     let all: Option<Vec<Energy>> = energies.iter().copied().collect();
-    PowerSummary::new(&all?.iter().fold(Energy::default(), |sum, energy| sum.and(energy)), span_ns)
+    PowerSummary::new(&all?.iter().fold(Energy::default(), |sum, energy| sum.and(energy)), requests, span_ns)
 }
 
 /// Reads and writes together.
