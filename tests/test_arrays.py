@@ -32,6 +32,43 @@ def test_the_library_s_array_runs_whole_and_degraded() -> None:
     assert all(after > before for after, before in zip(degraded[1:], whole[1:], strict=True))
 
 
+@pytest.mark.parametrize("columns", [80, 120])
+def test_the_table_of_drives_has_the_commands_that_each_served(
+    columns: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A request counts for one drive, that of its last command: the others would seem to be at work for nothing.
+    from headstack.cli import main
+
+    monkeypatch.setenv("COLUMNS", str(columns))
+    main(["simulate", "raid5-4x-cheetah-9lp", *LOAD])
+    lines = capsys.readouterr().out.splitlines()
+    start = lines.index("Drives")
+    table = lines[start : lines.index("", start)]
+    assert max(map(len, table)) <= columns
+    rows = [line.split() for line in table]
+    header = next(row for row in rows if row[:1] == ["drive"])
+    assert header[1:4] == ["requests", "commands", "utilisation"]
+    assert [int(row[2].replace(",", "")) for row in rows if row[0].startswith("data.")] == commands()
+
+
+SMALL_WRITES = [
+    ("raid-4", 3, 1), ("raid-5", 3, 1), ("raid-5", 4, 2), ("raid-5", 6, 2),
+    ("raid-6", 4, 1), ("raid-6", 5, 2), ("raid-6", 6, 3), ("raid-6", 8, 3),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("level", "drives", "reads"), SMALL_WRITES)
+def test_a_small_write_reads_what_the_guide_says(level: str, drives: int, reads: int, tmp_path: Path) -> None:
+    system, trace = tmp_path / "array.toml", tmp_path / "one.csv"
+    names = ", ".join(['"cheetah-9lp"'] * drives)
+    trace.write_text("arrival_ms,device,op,lba,sectors\n0,0,write,0,8\n")
+    for choice, expected in (("", reads), ('small_writes = "read-modify-write"', 3 if level == "raid-6" else 2)):
+        system.write_text(f'[volume.data]\nlevel = "{level}"\ndrives = [{names}]\nstripe_unit_kib = 64\n{choice}\n')
+        found = package.simulate(system, trace, keep=False).summary
+        written = 3 if level == "raid-6" else 2
+        assert sum(drive["commands"] for drive in found["drives"]) == written + expected
+
+
 def test_levels_cost_what_they_say(tmp_path: Path) -> None:
     per_request = {}
     for level in ("raid-0", "raid-10", "raid-5", "raid-6"):

@@ -55,16 +55,41 @@ def test_two_stacks_are_the_drive_cut_in_two() -> None:
     assert two["power"]["average_w"] == pytest.approx(one["power"]["average_w"], rel=0.1)
 
 
-def test_the_study_answers_its_title_load_by_load() -> None:
-    ours = {"e1-loss-financial": 20.0, "e4-gain-financial": 0.5, "e4-fourth-financial": 0.8, "e4-sa2-tpch": 0.9}
-    assert (
-        intra_disk.finding(ours)
-        == "By the mean response, times the array's: yes (TPC-H 0.90, 2 arms), no (Financial 8.00, 4 arms)."
+def means(load: str, array_ms: float, *one_ms: float, scale: float | None = None) -> dict[str, float]:
+    """What the answer is made of: mean responses of the array, and of one drive with one to four arms."""
+    found = {f"{load}-md-ms": array_ms} | {f"{load}-{arms}-ms": ms for arms, ms in enumerate(one_ms, 1)}
+    return found if scale is None else {**found, f"{load}-time-scale": scale}
+
+
+def test_the_study_answers_its_title_load_by_load_with_the_fewest_arms_that_do() -> None:
+    ours = means("financial", 3.0, 60.0, 36.0, 27.0, 24.0) | means("tpcc", 10.0, 15.0, 9.5, 8.0, 7.0)
+    assert intra_disk.finding(ours) == (
+        "By the mean response, times the array's: yes, with the fewest arms that do (TPC-C 0.95, 2 arms), no (Financial 8.00, 4 arms)."
     )
-    both = intra_disk.finding({**ours, "e8-8ms-sa2": 2.0, "e8-8ms-sa4": 1.0})
-    assert both.endswith("no (Financial 8.00, 4 arms). At the 90th percentile, four ordinary drives are worth 2 with two arms or 1 with four "
-                         "(8 ms between arrivals).")  # fmt: skip
+    # Three arms where two do not; one where one does.
+    assert "(Websearch 0.90, 3 arms)" in intra_disk.finding(means("websearch", 10.0, 30.0, 14.0, 9.0, 7.0))
+    assert "(TPC-H 0.99, 1 arm)" in intra_disk.finding(means("tpch", 4.0, 3.96, 3.0, 2.0, 2.0))
     assert intra_disk.finding({}) == ""
+
+
+def test_the_answer_says_what_real_excerpts_alone_give() -> None:
+    made = means("websearch", 12.0, 38.0, 17.0, 10.8, 9.0, scale=1.41)
+    assert "excerpt" not in intra_disk.finding(made)
+    both = intra_disk.finding(made | means("websearch-excerpt", 16.8, 128.0, 53.0, 34.0, 21.0))
+    assert both.endswith("Made loads have the times between arrivals of their excerpts multiplied (Websearch's × 1.41); the real excerpts "
+                         "alone: Websearch no (16.80 ms on the array, 21.00 with 4 arms).")  # fmt: skip
+    alone = intra_disk.finding(made | means("websearch-excerpt", 16.8, 128.0, 53.0, 16.0, 12.0))
+    assert alone.endswith("Websearch yes (16.80 ms on the array, 16.00 with 3 arms).")
+
+
+def test_the_answer_says_what_drives_are_worth_and_cost() -> None:
+    drives = {"e8-8ms-sa2": 2.0, "e8-8ms-sa4": 2.0}
+    worth = (
+        "At the 90th percentile, four ordinary drives are worth 2 with two arms or 2 with four (8 ms between arrivals)"
+    )
+    assert intra_disk.finding(drives) == f"{worth}."
+    dollars = {"own-1-usd": 297.0, "own-2-usd": 217.0, "own-4-usd": 354.0}
+    assert intra_disk.finding(drives | dollars) == f"{worth}: 297 against 217 and 354 USD."
 
 
 def test_the_watts_that_printed_ones_lack_are_told_for_each_further_arm() -> None:
@@ -176,6 +201,27 @@ def test_dollars_hold_and_quotations_are_not_tested() -> None:
     assert f"{255 / (0.013 * 5 * 365.25 * 24):.2f} to {315 / (0.013 * 3 * 365.25 * 24):.2f} USD a kWh" in powering.note
 
 
+def test_dollars_are_told_of_as_many_drives_as_perform_alike_here() -> None:
+    from headstack.studies.framework import about
+
+    numbers = {"e8-8ms-sa2": 2, "e8-8ms-sa4": 2, "e8-1ms-sa2": 11, "e8-1ms-sa4": 8}
+    alike = arrays.alike([about(id_, "", 1, ours, "drives", within=1) for id_, ours in numbers.items()])
+    assert alike == {8: {1: 4, 2: 2, 4: 2}, 1: {1: 16, 2: 11, 4: 8}}
+    rows, sections = bills.study(alike)
+    by_id = {row.id: row for row in rows}
+    # Means of the table's ranges: 74.25, 108.50 and 177.00 a drive.
+    told = (
+        "by this study's own break-even (E8) at 8 ms between arrivals 4 HC-SD 297, 2 SA(2) 217, 2 SA(4) 354 USD; "
+        "at 1 ms between arrivals 16 HC-SD 1,188, 11 SA(2) 1,193.5, 8 SA(4) 1,416 USD"
+    )
+    for id_ in ("e9-system-1", "e9-system-2", "e9-system-4", "e9-saving-2", "e9-saving-4"):
+        assert told in by_id[id_].note
+        assert by_id[id_].verdict == "holds"
+    assert told in next(section.text for section in sections if section.title == "E9: at equal performance")
+    own = {name: usd for row in rows for name, usd in row.besides.items()}
+    assert own == {"own-1-usd": 297.0, "own-2-usd": 217.0, "own-4-usd": 354.0}
+
+
 def test_a_figure_is_as_sure_as_its_last_digit_and_a_tenth_at_most() -> None:
     expected = {3: 0.3, 2.5: 0.05, 1: 0.1, 72: 0.5, 7_500: 50, 600: 50, 100: 10, 750_000: 5_000, 6_600: 50}
     assert {printed: table_2_1.half_a_digit(printed) for printed in expected} == pytest.approx(expected)
@@ -224,6 +270,12 @@ def test_with_data_every_row_has_a_number() -> None:
     rows = intra_disk.load_rows(found)
     assert all(row.ours is not None for row in rows)
     assert len({row.id for row in rows}) == len(rows)
+    assert "e4-sa3-websearch-excerpt" in {row.id for row in rows}
+    # The answer goes by the means of these runs.
+    answer = intra_disk.finding({name: ms for row in rows for name, ms in row.besides.items()})
+    scale = found.loads["websearch"].time_scale
+    assert f"Websearch's × {scale:.2f}" in answer
+    assert f"Websearch no ({found('websearch-excerpt', 'MD').mean:.2f} ms on the array" in answer
     assert {section.title.split(":")[0] for section in charts.sections(found)} >= {"The loads", "E4", "E5", "E7"}
 
 
@@ -251,6 +303,16 @@ def test_savings_are_of_drives_that_perform_alike() -> None:
     savings = [rows[f"e8-{gap}ms-sa{arms}-saving"] for gap in (8, 1) for arms in (2, 4)]
     assert all(row.ours == pytest.approx(0.4) for row in savings)
     assert "the thesis' 1 (p90 90.0 ms) would save 0.800" in savings[1].note
+
+
+def test_long_requests_lie_across_stripe_units() -> None:
+    # Of 64 KiB on units of 64 KiB, at multiples of 4 KiB: all but one in sixteen, so that larger units answer sooner.
+    small, large = (arrays.Array(1, 4, 8, stripe_kib=stripe, size_kib=64) for stripe in (64, 1024))
+    found = arrays.run_arrays([small, large], 5000)
+    points = found[small], found[large]
+    assert points[0] is not None
+    assert points[1] is not None
+    assert points[1].p90 < 0.8 * points[0].p90
 
 
 def test_arms_seek_less_where_less_is_used() -> None:

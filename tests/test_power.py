@@ -33,6 +33,20 @@ def test_python_says_the_same() -> None:
     assert found.as_dict() == headstack("power", "nearline-18tb", "--actuators", "1,2", "--json").json()
 
 
+def test_drives_that_draw_the_same_have_one_table() -> None:
+    outcome = headstack("power", "md-financial")
+    found = headstack("power", "md-financial", "--json").json()
+    assert len(found["drives"]) == 24
+    model = found["drives"][0]["model"]
+    assert outcome.out.count("watts with one arm at work") == 1
+    assert f"24 × {model}, data.0 to data.23, each: watts with one arm at work" in outcome.out
+    assert "24 × " in package.power_budget("md-financial")._repr_html_()
+    # Where they are not equal, each has its own, but for neighbours that are.
+    several = headstack("power", "md-financial", "--set", "drive.1.power.idle_w=5").out
+    titles = [line.partition(":")[0] for line in several.splitlines() if "one arm at work" in line]
+    assert titles == ["data.0", "data.1", f"22 × {model}, data.2 to data.23, each"]
+
+
 def test_drives_without_watts_say_so() -> None:
     outcome = headstack("power", "hp-97560")
     assert outcome.code == 0

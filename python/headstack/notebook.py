@@ -146,12 +146,14 @@ def coefficients(found: Coefficients) -> str:
 
 def power_budget(found: PowerBudget) -> str:
     """What drives draw without requests and with all arms seeking."""
+    from headstack.power import alike
+
     rows = []
-    for drive in found.drives:
+    for together, drive in alike(found.drives):
         if drive["power"] is None:
-            rows.append((drive["name"], "not known"))
+            rows.append((together, "not known"))
         for budget in drive["power"] or ():
-            name = f"{drive['name']}, {budget['rpm']:,.0f} rpm, {_counted(budget['actuators'], 'arm')}"
+            name = f"{together}, {budget['rpm']:,.0f} rpm, {_counted(budget['actuators'], 'arm')}"
             rows.append((name, _watts(budget["by_state_w"]["idle"], budget["all_seeking_w"])))
     if len(found.drives) > 1:
         rows += [("all drives", _watts(total["idle_w"], total["all_seeking_w"])) for total in found.totals]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import groupby
 from typing import TYPE_CHECKING, cast
 
 from headstack import _core
@@ -37,6 +38,20 @@ class PowerBudget:
         from headstack import notebook
 
         return notebook.power_budget(self)
+
+
+def alike(drives: Sequence[DrivePower]) -> list[tuple[str, DrivePower]]:
+    """The first of each run of drives that draw the same, one after the other, and what such drives are called together."""
+    runs = [list(run) for _, run in groupby(drives, key=lambda drive: (drive["model"], drive["power"]))]
+    return [
+        (
+            run[0]["name"]
+            if len(run) == 1
+            else f"{len(run):,} × {run[0]['model']}, {run[0]['name']} to {run[-1]['name']}, each",
+            run[0],
+        )
+        for run in runs
+    ]
 
 
 @checked(but=("system",))

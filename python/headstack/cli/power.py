@@ -56,13 +56,15 @@ def _numbers(option: str, given: str | None, kind: Callable[[str], Any], example
 
 
 def _show(found: PowerBudget) -> None:
-    for drive in found.drives:
+    from headstack.power import alike
+
+    for name, drive in alike(found.drives):
         if drive["power"] is None:
-            output.facts("", [(drive["name"], "power: not known")])
+            output.facts("", [(name, "power: not known")])
             continue
         states = list(drive["power"][0]["by_state_w"])
         output.table(
-            f"{drive['name']}: watts with one arm at work",
+            f"{name}: watts with one arm at work",
             ["rpm", "arms", *states, "all seeking", "standby", "disks' drag", "break-even (s)"],
             [
                 (

@@ -249,11 +249,12 @@ def _show(summary: Mapping[str, Any]) -> None:
     )  # fmt: skip
     output.table(
         "Drives",
-        ["drive", "requests", "utilisation", "mean queue depth", "max queue depth", "values assumed"],
+        ["drive", "requests", "commands", "utilisation", "mean queue depth", "max queue depth", "values assumed"],
         [
             (
                 drive["name"],
                 number(drive["requests"]),
+                number(drive["commands"]),
                 percent(drive["utilisation"], 1),
                 number(drive["queue_mean"], 3),
                 number(drive["queue_max"]),

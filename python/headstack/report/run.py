@@ -122,7 +122,10 @@ def _drives(run: Run) -> Section:
     columns = [
         "drive", "model", "requests", "commands", "utilisation", "mean queue depth", "max queue depth", "values assumed",
     ]  # fmt: skip
-    text = "Utilisation: the share of the time the mechanism worked. Queue depth: commands waiting or in service, its mean over the time."
+    text = (
+        "A request counts for the drive of its last command. Utilisation: the share of the time the mechanism worked for commands, reading "
+        "ahead left out. Queue depth: commands waiting or in service, its mean over the time."
+    )
     return Section("Drives", text, columns=columns, rows=rows, text_columns=2)
 
 

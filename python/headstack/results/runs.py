@@ -53,8 +53,10 @@ class DriveLoad(TypedDict):
     name: str
     model: str
     requests: int
+    """Those whose last command it served."""
     commands: int
     utilisation: float
+    """The share of the time in which its mechanism worked for commands; reading ahead behind a command's last sector is not in it."""
     queue_mean: float
     queue_max: int
     held_back: int

@@ -1,8 +1,8 @@
 """Studies: experiments that answer a stated question, with the source's numbers beside ours.
 
 One module a study, and one line in `STUDIES`. A module has `TITLE`, `PAPER`, and `run(data, progress)`, which returns rows and
-sections; with `finding(ours)`, our numbers by row, it answers its title in a sentence (empty where the rows that it
-needs were not testable). One that takes minutes says how many (`PROCESSOR_S`).
+sections; with `finding(ours)`, our numbers by row and those that rows have `besides`, it answers its title in a sentence (empty
+where the rows that it needs were not testable). One that takes minutes says how many (`PROCESSOR_S`).
 """
 
 from __future__ import annotations
@@ -49,6 +49,8 @@ def run(name: str, data: Path | None, progress: Progress | None = None) -> Study
     module = import_module(_home(name))
     rows, sections = module.run(data, progress)
     ours = {row.id: row.ours for row in rows if row.ours is not None}
+    for row in rows:
+        ours |= row.besides
     finding = module.finding(ours) if hasattr(module, "finding") else ""
     return StudyResult(name, module.TITLE, module.PAPER, rows, sections, finding)
 

@@ -49,6 +49,8 @@ class Row:
     verdict: Verdict
     note: str = ""
     kind: Kind = "source"
+    besides: dict[str, float] = field(default_factory=dict)
+    """Further numbers that the answer needs, by name; in no table, and in no JSON."""
 
     @property
     def word(self) -> str:

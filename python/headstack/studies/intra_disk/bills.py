@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import headstack
@@ -10,9 +11,14 @@ from headstack.counted import plural
 from headstack.studies.framework import Row, about, not_testable
 from headstack.studies.intra_disk import table_2_1
 from headstack.studies.intra_disk.charts import cost_sections
+from headstack.studies.intra_disk.runs import parallel
 
 if TYPE_CHECKING:
     from headstack.report.page import Section
+
+    Alike = dict[int, dict[int, int]]
+    """How many drives perform alike, by time between arrivals and number of arms."""
+    Dollars = dict[int, dict[int, float]]
 
 TOTALS = {1: (67.7, 80.8), 2: (100.4, 116.6), 4: (165.8, 188.2)}
 SYSTEMS = ((297.0, 0), (217.0, 27), (177.0, 40))
@@ -20,14 +26,35 @@ CENT = 0.005
 YEARS, HOURS_A_YEAR = (3, 5), 365.25 * 24
 
 
-def study() -> tuple[list[Row], list[Section]]:
-    """Dollars, Table 2.1, and what is quoted."""
-    return [*_cost(found := headstack.cost(actuators=list(TOTALS))), *table_2_1.rows(), *_quoted()], cost_sections(
-        found
+def study(alike: Alike | None = None) -> tuple[list[Row], list[Section]]:
+    """Dollars, Table 2.1, and what is quoted; `alike`: how many drives perform alike by this study's own runs."""
+    found = headstack.cost(actuators=list(TOTALS))
+    own = {gap: _dollars(drives) for gap, drives in (alike or {}).items()}
+    told = _told(alike or {}, own)
+    return [*_cost(found, told, own), *table_2_1.rows(), *_quoted()], cost_sections(found, told)
+
+
+def _dollars(drives: dict[int, int]) -> dict[int, float]:
+    """Mean cost of so many drives, by number of arms."""
+    costs = headstack.cost(systems=[(number, arms) for arms, number in drives.items()]).iso_performance
+    return {} if costs is None else {system["actuators"]: system["mean_usd"] for system in costs["systems"]}
+
+
+def _told(alike: Alike, own: Dollars) -> str:
+    """What as many drives cost as perform alike here, since the thesis' numbers of drives are not those of E8."""
+    parts = []
+    for gap, drives in alike.items():
+        costs = {arms: f"{own[gap][arms]:,.1f}".removesuffix(".0") for arms in drives}
+        systems = ", ".join(f"{number} {parallel(arms).name} {costs[arms]}" for arms, number in drives.items())
+        parts.append(f"at {gap} ms between arrivals {systems} USD")
+    return (
+        f"the numbers of drives are the thesis'; by this study's own break-even (E8) {'; '.join(parts)}"
+        if parts
+        else ""
     )
 
 
-def _cost(found: headstack.Cost) -> list[Row]:
+def _cost(found: headstack.Cost, told: str, own: Dollars) -> list[Row]:
     rows = []
     for bill in found.designs:
         arms = bill["actuators"]
@@ -36,15 +63,15 @@ def _cost(found: headstack.Cost) -> list[Row]:
             rows.append(about(f"e9-{arms}-{end}", claim, printed, bill[key], "USD", within=CENT))
     systems = (found.iso_performance or {"systems": []})["systems"]
     for (price, saving), system in zip(SYSTEMS, systems, strict=True):
-        name = system_name(system)
+        name, arms = system_name(system), system["actuators"]
         claim = f"E9, Figure 5.1: mean cost of {name}"
-        rows.append(about(f"e9-system-{system['actuators']}", claim, price, system["mean_usd"], "USD", within=CENT))
+        row = about(f"e9-system-{arms}", claim, price, system["mean_usd"], "USD", within=CENT, note=told)
+        own_8 = own.get(8, {}).get(arms)
+        rows.append(row if own_8 is None else replace(row, besides={f"own-{arms}-usd": own_8}))
         if saving:
             claim = f"E9: saving of {name}"
-            id_ = f"e9-saving-{system['actuators']}"
-            rows.append(
-                about(id_, claim, saving, system["saving_percent"], "%", within=0.5, note="printed in whole percent")
-            )
+            note = "; ".join(filter(None, ("printed in whole percent", told)))
+            rows.append(about(f"e9-saving-{arms}", claim, saving, system["saving_percent"], "%", within=0.5, note=note))
     return rows
 
 

@@ -101,8 +101,8 @@ def _speeds(found: Found, shown: list[str]) -> Section:
     return Section("E7: slower spindles", text, columns=["", *(TITLES[load] for load in shown)], rows=rows)
 
 
-def cost_sections(found: Cost) -> list[Section]:
-    """Bars of a drive's cost, and of systems that perform alike."""
+def cost_sections(found: Cost, told: str = "") -> list[Section]:
+    """Bars of a drive's cost, and of systems that perform alike; `told`: what is to be said of those."""
     from headstack.costing_words import system_name
     from headstack.counted import plural
     from headstack.report.bars import ranges
@@ -111,6 +111,6 @@ def cost_sections(found: Cost) -> list[Section]:
     sections = [Section("E9: what a drive costs", "Components only.", ranges(drives, "a drive (USD)"), half=True)]
     if found.iso_performance is not None:
         systems = [{"label": system_name(system), **system} for system in found.iso_performance["systems"]]
-        text = found.iso_performance["source"]
+        text = "; ".join(filter(None, (found.iso_performance["source"], told)))
         sections.append(Section("E9: at equal performance", text, ranges(systems, "all drives (USD)"), half=True))
     return sections

@@ -54,6 +54,8 @@ class Load:
     trace: Path | None = None
     workload: str = ""
     """The text of a workload file, where there is no trace."""
+    time_scale: float | None = None
+    """By what the times between arrivals of an excerpt were multiplied."""
 
     def source(self) -> headstack.Trace | headstack.Workload:
         """What `simulate` takes."""
@@ -110,7 +112,7 @@ def _with_excerpt(
         f"{requests:,} requests made after a real excerpt of {count:,}, times between arrivals × {scale:.2f}, {why}"
     )
     return [
-        Load(name, title, array, origin, requests, long),
+        Load(name, title, array, origin, requests, long, time_scale=scale),
         Load(f"{name}-excerpt", f"{title}, excerpt", array, f"a real excerpt of {count:,} requests", count, short),
     ]
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import sqrt
 from typing import TYPE_CHECKING
 
 from headstack.studies.framework import Row, about, at_least, not_testable
+from headstack.studies.intra_disk.answer import figures
 from headstack.studies.intra_disk.found import LOADS, NEEDS, TITLES, compare
 from headstack.studies.intra_disk.runs import Design, parallel
 
@@ -25,8 +27,12 @@ def array(load: Load) -> Design:
 
 
 def rows(found: Found) -> list[Row]:
-    """Responses and watts of both."""
-    return [*_responses(found), *_watts(found)]
+    """Responses and watts of both; the first row has what the answer is made of."""
+    first, *others = [*_responses(found), *_watts(found)]
+    return [
+        replace(first, besides={name: ms for load in found.loads for name, ms in figures(found, load).items()}),
+        *others,
+    ]
 
 
 def _responses(found: Found) -> list[Row]:

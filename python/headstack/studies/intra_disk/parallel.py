@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from headstack.studies.framework import Row, about, not_testable
+from headstack.studies.framework import Row, about, at_most, not_testable
 from headstack.studies.intra_disk.found import LOADS, NEEDS, TITLES, compare
 from headstack.studies.intra_disk.runs import parallel
 
@@ -33,6 +33,13 @@ def _single_moving(found: Found) -> list[Row]:
     rows += [
         compare(found, "e4-sa3", load, "E4, three arms beat MD", "SA(3)", "MD", 1.0) for load in ("websearch", "tpcc")
     ]
+    if found.has("websearch-excerpt"):
+        name, claim = (
+            "websearch-excerpt",
+            "E4, three arms beat MD, Websearch, the real excerpt alone: mean response, SA(3) over MD",
+        )
+        note = f"{found.loads[name].origin}; {found.means(name, 'MD', 'SA(2)', 'SA(3)', 'SA(4)')}"
+        rows.append(at_most(f"e4-sa3-{name}", claim, 1.0, found.ratio(name, "SA(3)", "MD"), "times", note=note))
     rows.append(compare(found, "e4-sa2", "tpch", "E4, two arms beat MD", "SA(2)", "MD", 1.0))
     rows.append(compare(found, "e4-gain", "financial", "E4, a large gain with three arms", "SA(3)", "HC-SD", 0.5,
                          note="large: half or less, which is ours"))  # fmt: skip
