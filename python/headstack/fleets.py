@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from concurrent.futures import Executor
+from concurrent.futures import CancelledError, Executor
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from headstack import _core
 from headstack.arguments import checked
 from headstack.counted import plural
-from headstack.errors import InputError
+from headstack.errors import HeadstackError, InputError
 from headstack.renamed import formerly
 from headstack.run import as_system, with_scheduler
 
@@ -186,6 +186,10 @@ def _elsewhere(
     futures = [executor.submit(run_part, built, trace, seed, requests, share) for trace, share in parts]
     try:
         return [future.result() for future in futures]
+    except CancelledError:
+        raise HeadstackError(
+            "the cluster was lost before all tasks were done", "the same command makes them, on this machine or another"
+        ) from None
     finally:
         for future in futures:
             future.cancel()

@@ -136,6 +136,8 @@ class SweepSummary(TypedDict):
     complete: int
     failed: int
     resumed: int
+    cancelled: int
+    """Runs that were given up because their cluster was lost; `--resume` makes them."""
     wide: list[int]
     """Points whose interval is wider than `[stop]` asks, after as many repeats as it allows, and those without its metric."""
     ci95_note: str | None

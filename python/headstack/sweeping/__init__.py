@@ -82,6 +82,6 @@ def _run(
 ) -> Sweep:
     driver = Driver(found, kept, executor, kept.records())
     driver.run(progress)
-    done = Sweep(kept.path, driver.resumed)
+    done = Sweep(kept.path, driver.resumed, driver.cancelled)
     kept.write_results(done.table)
     return done

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from hashlib import sha256
 from itertools import product
@@ -16,6 +16,7 @@ from headstack.counted import plural
 from headstack.errors import HeadstackError, InputError
 from headstack.remote import is_url, version
 from headstack.sweeping import axis, constraint, paths, reading, settings
+from headstack.sweeping.file_hints import in_keys
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -66,11 +67,17 @@ class Definition:
     metrics: list[str]
     usd: dict[str, float]
     """The price of a drive, by the name of its model."""
+    is_from_file: bool = False
+    """Whether somebody wrote it as a sweep file, and can change its keys."""
 
     def seed(self, repeat: int) -> int:
         """The seed of a repeat: the same at every point, so that all of them serve the same requests."""
         last = len(self.seeds) - 1
         return self.seeds[repeat] if repeat <= last else self.seeds[last] + repeat - last
+
+    def hint(self, hint: str | None) -> str | None:
+        """What to do about a run, as whoever made the sweep can do it: in its file, or with options of its command."""
+        return in_keys(hint) if self.is_from_file else hint
 
     def identity(self) -> str:
         """What makes this sweep the same as another one: the file, the version, and what its systems and loads are."""
@@ -105,7 +112,7 @@ def load(path: Path) -> Definition:
         _check_systems(found.points)
     except InputError as problem:
         raise InputError(f"{path}: {problem}", problem.hint) from None
-    return found
+    return replace(found, is_from_file=True)
 
 
 def _check_systems(points: Iterable[Point]) -> None:

@@ -43,7 +43,9 @@ def check(definition: Definition) -> None:
             return
         first = first or InputError(record.error, record.hint)
     assert first is not None  # noqa: S101 (a sweep has a point)
-    raise InputError(f"{definition.path}: {_culprit(definition, definition.points[0])}{first}", first.hint)
+    raise InputError(
+        f"{definition.path}: {_culprit(definition, definition.points[0])}{first}", definition.hint(first.hint)
+    )
 
 
 def _check_paths(definition: Definition) -> None:

@@ -21,7 +21,8 @@ RUN_KEYS = ("requests", "warmup_requests", "warmup_s", "until_s", "replay")
 """How requests are run; the names are those of `simulate`'s arguments in Python."""
 SOURCE_KEYS = ("system", "workload", "trace", "scheduler")
 """What is run."""
-_TRACE_KEYS = tuple(name for name in signature(_core.Trace).parameters if name != "path")
+TRACE_KEYS = tuple(name for name in signature(_core.Trace).parameters if name != "path")
+"""How a trace is read, below `trace.`."""
 
 Texts = tuple[tuple[str, str], ...]
 
@@ -80,8 +81,8 @@ def of(values: Mapping[str, Any], folder: Path) -> Settings:
     if "trace" in told:
         check_file_url(told["trace"])
     for option in below["trace"]:
-        if option not in _TRACE_KEYS:
-            raise InputError(f"a trace has no option `trace.{option}`", nearest(option, _TRACE_KEYS))
+        if option not in TRACE_KEYS:
+            raise InputError(f"a trace has no option `trace.{option}`", nearest(option, TRACE_KEYS))
     for key, other in (("workload", "trace"), ("trace", "workload")):
         if below[key] and key not in told:
             raise InputError(f"`{key}.{next(iter(below[key]))}` is set, and the requests come from a {other}")
