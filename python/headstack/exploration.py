@@ -13,6 +13,7 @@ from headstack.arguments import checked
 from headstack.comparison.sweep import P99, WATTS, SweepComparison
 from headstack.counted import plural
 from headstack.errors import InputError
+from headstack.files import named, to_read
 from headstack.overload import overload
 from headstack.overrides import scheduler_override
 from headstack.rebuild_times import rebuild_times
@@ -70,8 +71,8 @@ def explore(
     progress
         Called with the number of runs that are done, and of those that are wanted.
     """
-    opened = trace if isinstance(trace, _core.Trace) else _core.Trace(trace)
-    file = Path(candidates)
+    opened = trace if isinstance(trace, _core.Trace) else _core.Trace(to_read(trace))
+    file = to_read(candidates)
     table = _read(file)
     needed = _needed(
         table.get("p99_ms") if p99_ms is None else p99_ms, f"{file}: p99_ms" if p99_ms is None else "p99_ms"
@@ -394,4 +395,4 @@ def _amount(value: Any) -> str:
 def _drive(name: str, file: Path) -> str:
     """The drive file beside the candidates, if there is one; else the name as it stands."""
     beside = file.parent / name
-    return str(beside.resolve()) if beside.is_file() else name
+    return str(beside.resolve()) if beside.is_file() else named(name)

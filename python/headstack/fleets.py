@@ -12,6 +12,7 @@ from headstack import _core
 from headstack.arguments import checked
 from headstack.counted import plural
 from headstack.errors import HeadstackError, InputError
+from headstack.files import to_read
 from headstack.renamed import formerly
 from headstack.run import as_system, with_scheduler
 
@@ -163,7 +164,7 @@ def _traces(trace: str | Path | _core.Trace | Sequence[_core.Trace]) -> list[_co
         if not trace:
             raise InputError("a fleet needs a trace", "name at least one")
         return list(trace)
-    return [_core.Trace(path) for path in files_of(Path(trace))]
+    return [_core.Trace(path) for path in files_of(to_read(trace))]
 
 
 def files_of(path: Path) -> list[Path]:

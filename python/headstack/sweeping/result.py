@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from headstack.counted import plural
 from headstack.errors import InputError
+from headstack.files import to_read
 from headstack.sweeping import behind, cells, definition, metrics, reading, repeats
 from headstack.sweeping.folder import SWEEP, Folder
 
@@ -79,7 +80,7 @@ class Sweep:
     """
 
     def __init__(self, folder: str | Path, resumed: int = 0, cancelled: int = 0) -> None:
-        folder = Path(folder)
+        folder = to_read(folder)
         kept = Folder(folder)
         manifest = kept.manifest()
         text = reading.file_text(folder / SWEEP, "a sweep is")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from headstack import _core
 from headstack.errors import InputError
-from headstack.files import check_file_url
+from headstack.files import check_file_url, named
 from headstack.overrides import scheduler_override
 from headstack.sweeping.reading import nearest, toml_text, typed
 
@@ -103,7 +103,7 @@ def of(values: Mapping[str, Any], folder: Path) -> Settings:
 def _found(name: str, folder: Path) -> str:
     """The file beside the sweep file, if there is one; else the name as it stands."""
     beside = folder / name
-    return str(beside) if "\n" not in name and beside.is_file() else name
+    return str(beside) if "\n" not in name and beside.is_file() else named(name)
 
 
 def _frozen(value: Any) -> Any:
