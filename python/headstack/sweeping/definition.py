@@ -134,7 +134,7 @@ def of_table(table: Mapping[str, Any], path: Path, text: str) -> Definition:
     metrics = _metrics(table.get("metrics", list(METRICS)), stop)
     _check_names(axes, metrics)
     return Definition(
-        path, text, _summary(table.get("summary", "")), base, axes, points, seeds, stop, metrics, _usd(table.get("usd", {})),
+        path, text, _summary(table.get("summary", "")), base, axes, points, seeds, stop, metrics, prices(table.get("usd", {})),
     )  # fmt: skip
 
 
@@ -243,8 +243,8 @@ def _repeats(table: Any, stop: Any) -> tuple[list[int], Stop | None]:
             )
         for seed in seeds:
             _checked("seed", seed)
-        if len(set(seeds)) < len(seeds):
-            raise InputError("repeats.seeds: a seed is there twice", "the same seed gives the same run")
+        if twice := [seed for number, seed in enumerate(seeds) if seed in seeds[:number]]:
+            raise InputError(f"repeats.seeds: the seed {twice[0]} is there twice", "the same seed gives the same run")
     else:
         count = reading.whole(table, "count", "repeats", 1, _MOST_REPEATS, 1 if rule is None else 3)
         first = reading.whole(table, "first_seed", "repeats", 0, 2**62, 1)
@@ -281,14 +281,15 @@ def _metrics(names: Any, stop: Stop | None) -> list[str]:
     return list(dict.fromkeys([*names, *([stop.metric] if stop else [])]))
 
 
-def _usd(table: Any) -> dict[str, float]:
+def prices(table: Any) -> dict[str, float]:
+    """The price of each drive by its name."""
     if not isinstance(table, dict):
         raise InputError("usd: must be a table", '"nearline-18tb" = 300')
-    prices = {name: float(reading.number(table, name, "usd")) for name in table}
-    for name, price in prices.items():
+    found = {name: reading.number(table, name, "usd") for name in table}
+    for name, price in found.items():
         if price < 0:
-            raise InputError(f"usd.{name}: {price} is not a price")
-    return prices
+            raise InputError(f"usd.{name}: {reading.typed(price)} is not a price", "give 0 or more")
+    return {name: float(price) for name, price in found.items()}
 
 
 def _hash_of_system(name: str) -> str:
