@@ -222,7 +222,7 @@ def test_a_byte_order_mark_is_read_over(tmp_path: Path) -> None:
         ("values = [[1]]", "axis.0 (`rotation_rpm`): [1]: "),
         ("values = [{ a = 1 }]", 'axis.0 (`rotation_rpm`): {"a" = 1}: '),
         ('values = [4002.0, "x"]', 'axis.0 (`rotation_rpm`): hp-97560: cannot set `rotation_rpm`: "x" is not a number'),
-        ("values = [4002, nan]", "axis.0.values.1: nan is not a finite number"),
+        ("values = [4002, nan]", "axis.0.values.1: nan is not a number that a value can be"),
         ("range = { from = 1, to = 2, count = 1e308 }", "axis.0.range.count: 1e308 is not a number of values"),
         ("range = { from = 1, to = 2, step = -1e300 }", "axis.0.range.step: -1e300 leads nowhere"),
         ('name = ""\nvalues = [4002]', "axis.0.name: is empty"),

@@ -34,7 +34,7 @@ _KINDS = {"a boolean": "neither true nor false", "a string": "not text: it goes 
 _LONG = re.compile(
     r"(^ *\d+ \| .*$|\"[^\"\n]*\")|(?<![\w.])(-?\d{30,308}\b(?:\.0\b)?|-?\d{309}(?!\d)(?:\.0\b)?)", re.MULTILINE
 )
-_NEGATIVE = re.compile(r"(?:`([\w.]+)`: )?(\S+) must be a finite number, not negative")
+_NEGATIVE = re.compile(r"(?:`([\w.]+)`: )?(?<!\S)(\S{1,60}) must be a finite number, not negative")
 _LINE = re.compile(r"^ *\d+ \| [^=\n]*= *([-+\w.]+)", re.MULTILINE)
 _KNOWN = re.compile(r"known[^:;]*: ([^;]*)")
 _OUT_OF_RANGE = re.compile(r"`([\w.]+)`: \S+ is not between (\S+) and (\S+)$")

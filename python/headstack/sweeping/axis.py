@@ -108,7 +108,9 @@ def _list(values: Any, where: str) -> list[Any]:
         raise InputError(f"{where}: must be a list", "values = [1, 2, 4]")
     for number, value in enumerate(values):
         if isinstance(value, float) and not isfinite(value):
-            raise InputError(f"{where}.{number}: {reading.typed(value)} is not a finite number", "give a finite number")
+            raise InputError(
+                f"{where}.{number}: {reading.typed(value)} is not a number that a value can be", "give a finite number"
+            )
         # 4000 and 4000.0 are one value; 1 and true are two.
         if any(other == value and isinstance(other, bool) == isinstance(value, bool) for other in values[:number]):
             raise InputError(f"{where}: {reading.typed(value)} is there twice", "leave one of them out")
