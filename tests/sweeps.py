@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from concurrent.futures import Executor, Future
 from pathlib import Path
 from typing import Any
 
@@ -20,3 +22,19 @@ def written(place: Path, text: str, name: str = "grid.toml") -> Path:
 
 def grid(tmp_path: Path, text: str) -> list[dict[str, Any]]:
     return [point.values for point in definition.load(written(tmp_path, text)).points]
+
+
+class Lost(Executor):
+    """An executor whose cluster is lost after so many runs."""
+
+    def __init__(self, after: int) -> None:
+        self.left = after
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        if self.left:
+            self.left -= 1
+            future.set_result(fn(*args, **kwargs))
+        else:
+            future.cancel()
+        return future

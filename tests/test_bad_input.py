@@ -553,3 +553,22 @@ def test_a_number_with_separators_is_shown_without() -> None:
     assert "of device 123456" in refused(
         "simulate", "hp-97560", "--trace", ROOT / "examples/sample.csv", "--device", "123456"
     )
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("inter_arrival.exponential_ms = 1e308", "`stream.0.inter_arrival`: 1e308 ms is more than"),
+        ("inter_arrival.exponential_ms = -1", "`stream.0.inter_arrival`: -1 is not a finite number of 0 or more"),
+        ("read_fraction = 1e308", "`stream.0.read_fraction`: 1e308 is not between 0 and 1"),
+        ("requests = 1e3", "`1e3` is not a whole number"),
+    ],
+)
+def test_numbers_of_a_workload_file_are_named_as_they_are_typed(tmp_path: Path, line: str, said: str) -> None:
+    """1e308 was told in 309 digits, 1e3 as 1000.0."""
+    key = re.escape(line.partition(" =")[0])
+    text = re.sub(rf"^{key} =.*", line, (ROOT / "workloads/thesis-4ms.toml").read_text(), flags=re.MULTILINE)
+    (tmp_path / "w.toml").write_text(text)
+    told = refused("simulate", "hp-97560", "--workload", tmp_path / "w.toml", "--requests", "5")
+    assert said in told
+    assert not re.search(r"(?:,000){5}", told)

@@ -133,6 +133,17 @@ def test_one_that_holds_alone_is_not_weighed_against_others(load: Path) -> None:
     assert "None of them" not in answer
 
 
+def test_why_a_candidate_does_not_hold_the_load_is_said(load: Path) -> None:
+    """Terminal and JSON said that it does not, and the page alone why."""
+    words = ("explore", load / "load.trace", "--candidates", load / "candidates.toml", "--p99-ms", "30")
+    found = run_cli(*words, "--json").json()["candidates"]
+    assert {each["why_not"] for each in found} >= {"overloaded", "p99"}
+    assert all((each["why_not"] is None) == each["holds"] for each in found)
+    shown = run_cli(*words, "--plain").out
+    assert shown.count("no: does not keep up") == sum(each["why_not"] == "overloaded" for each in found)
+    assert shown.count("no: p99") == sum(each["why_not"] == "p99" for each in found)
+
+
 def test_the_page_says_of_each_candidate_whether_it_holds_the_load(load: Path, tmp_path: Path) -> None:
     found = headstack.explore(load / "load.trace", load / "candidates.toml", requests=300, p99_ms=30)
     page = exploration_page(found)
@@ -254,6 +265,15 @@ def test_a_trace_that_no_candidate_can_serve_is_why_there_is_no_answer(load: Pat
         (('"nearline-18tb" = 300', '"nearline-16tb" = 300'), "did you mean `nearline-18tb`"),
         (('["nearline-18tb", "cheetah-9lp"]', '["cheetah-9lp", "cheetah-9lp"]'), "there twice"),
         (('["drive:fcfs", "drive:sptf"]', "[]"), "schedulers: must be a list"),
+        (('["drive:fcfs", "drive:sptf"]', '["host:"]'), 'schedulers: "host:" names no scheduler'),
+        (('["nearline-18tb", "cheetah-9lp"]', '["cheetah-9lp", "cheetah-9lp"]'), "`cheetah-9lp` is there twice"),
+        (('"nearline-18tb" = 300', '"nearline-18tb" = -1'), "candidates.toml: usd.nearline-18tb: -1 is not a price"),
+        (
+            ('"nearline-18tb" = 300', '"nearline-18tb" = 1e999'),
+            "candidates.toml: usd.nearline-18tb: must be a number, not 1e999",
+        ),
+        (("p99_ms = 60", "p99_ms = 60\nsummary = 1e999"), "candidates.toml: summary: must be a text, not 1e999"),
+        (("p99_ms = 60", "p99_ms = 60\nsummary = []"), "candidates.toml: summary: must be a text, not []"),
     ],
 )
 def test_what_is_wrong_with_candidates_is_said(load: Path, tmp_path: Path, change: tuple[str, str], said: str) -> None:
@@ -263,6 +283,32 @@ def test_what_is_wrong_with_candidates_is_said(load: Path, tmp_path: Path, chang
     assert said in outcome.err
     assert outcome.code in {1, 2}
     assert "Traceback" not in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ('spares = "60"', 'spares: must be a list, not "60" hint: spares = ["60"]'),
+        ("spares = 1", 'spares: must be a list, not 1 hint: spares = ["…"]'),
+        ("failed_drives = 0", "failed_drives: must be a list, not 0 hint: failed_drives = [0]"),
+        ("failed_drives = 1e999", "failed_drives: must be a list, not 1e999 hint: failed_drives = [0]"),
+        ("failed_drives = [[2]]", "failed_drives.0: must be a whole number, not [2]"),
+        ("failed_drives = [-1]", "failed_drives.0: -1 is not a whole number from 0 to"),
+        ('rebuild = { rate_mb_per_s = "60" }', 'rebuild.rate_mb_per_s: must be a number, not "60" hint: without quotes: rate_mb_per_s = 60'),
+        ("rebuild = { order = 'x' }", 'rebuild.order: "x" is none of the words that go there hint: known: ascending, descending'),
+        ("rebuild = { windw = 3 }", "rebuild: unknown key `windw` hint: did you mean `window`?"),
+        ("failures = [{ drive = 1 }]", "failures.0: `at_s` is missing"),
+        ("unequal_drives = 1", "unequal_drives: must be true or false, not 1"),
+        ("copies = 5000000000", "copies: 5,000,000,000 is not a whole number from 0 to 4,294,967,295"),
+    ],
+)  # fmt: skip
+def test_a_value_of_another_kind_in_an_array_is_named(load: Path, tmp_path: Path, given: str, said: str) -> None:
+    """The error quoted a line of a text that nobody had written."""
+    file = tmp_path / "candidates.toml"
+    file.write_text(f'drives = ["cheetah-9lp"]\n[[arrays]]\ndrives = 3\nlevel = "raid-5"\n{given}\n')
+    told = refused("explore", load / "load.trace", "--candidates", file)
+    assert f"{file}: arrays.0.{said}" in " ".join(told.split())
+    assert "TOML parse error" not in told
 
 
 @pytest.mark.parametrize(
@@ -346,7 +392,7 @@ def test_a_candidate_that_loses_data_holds_nothing(load: Path, tmp_path: Path) -
     text = 'drives = ["nearline-18tb"]\n[[arrays]]\nlevel = "raid-5"\ndrives = 3\n'
     candidates.write_text(text + "failures = [{ drive = 1, at_s = 1 }, { drive = 2, at_s = 2 }]\n")
     found = run_cli("explore", load / "load.trace", "--candidates", candidates, "--json").json()
-    assert [each["holds"] for each in found["candidates"]] == [False]
+    assert [(each["holds"], each["why_not"]) for each in found["candidates"]] == [(False, "lost data")]
     assert found["answer"].endswith("; but its array loses data.")
 
 

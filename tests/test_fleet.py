@@ -21,6 +21,7 @@ from conftest import headstack as run_cli
 from conftest import refused
 from headstack.errors import InputError
 from headstack.remote import as_given, copied
+from sweeps import Lost
 
 DEVICES, REQUESTS = 12, 6000
 
@@ -115,6 +116,11 @@ def test_wherever_it_is_served_the_result_is_the_same(trace: Path, parts: Path) 
     assert told("--trace", parts) == whole
     assert told("--trace", parts, "--dask", "local:2") == whole
     assert told("--trace", trace, "--dask", "local:2", "--shares", "3") == whole
+
+
+def test_a_cluster_that_is_lost_is_said(trace: Path) -> None:
+    with pytest.raises(headstack.HeadstackError, match="the cluster was lost"):
+        headstack.fleet("hp-97560", trace, executor=Lost(0))
 
 
 def test_any_executor_will_do(trace: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 import headstack
 from conftest import headstack as run_cli
 from conftest import refused
-from headstack.files import to_write
+from headstack.files import named, to_read, to_write
 
 SWEEP = """
 [base]
@@ -168,3 +168,74 @@ def test_records_and_drive_files_are_not_written_by_the_name_of_another(
     """A Parquet file was called `m.csv`, a drive `m.html`."""
     assert f"`{meant}`" in refused(*words)
     assert not (here / words[-1]).exists()
+
+
+@pytest.mark.parametrize("url", ["file:made", "file:made.parquet", "file:"])
+@pytest.mark.parametrize("verb", VERBS, ids=" ".join)
+def test_a_url_without_slashes_is_refused_before_anything_is_run(here: Path, verb: tuple[str, ...], url: str) -> None:
+    """A sweep ran into a folder called `file:made`, and could not be read from there."""
+    before = sorted(here.iterdir())
+    assert f"`{url}` is the URL of a file without its slashes" in refused(*verb, url)
+    assert sorted(here.iterdir()) == before
+    with pytest.raises(headstack.InputError, match="without its slashes"):
+        to_write(url)
+
+
+@pytest.mark.parametrize("verb", VERBS, ids=" ".join)
+def test_the_url_of_the_root_folder_is_that_folder(here: Path, verb: tuple[str, ...]) -> None:
+    """A sweep made a folder called `file:`."""
+    before = sorted(here.iterdir())
+    refused(*verb, "file:///")
+    assert sorted(here.iterdir()) == before
+
+
+@pytest.mark.parametrize("named", ["file://localhost{}", "FILE://LOCALHOST{}", "FILE://{}"])
+@pytest.mark.parametrize("verb", [*VERBS[:3], VERBS[6], VERBS[7]], ids=lambda verb: verb[0])
+def test_localhost_is_this_machine(here: Path, verb: tuple[str, ...], named: str) -> None:
+    meant = here.parent / "home" / "made.parquet"
+    run_cli(*verb, named.format(meant))
+    assert meant.exists()
+    assert sorted(path.name for path in here.iterdir()) == ["c.toml", "s.toml", "t.parquet"]
+
+
+FORMS = ["~/{}", "file://{home}/{}", "file://localhost{home}/{}", "FILE://{home}/{}"]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_inputs_are_named_as_outputs_are(here: Path, form: str) -> None:
+    """`file:///` was read for traces alone, and `~` not for systems, nor in sweep files and candidates."""
+    home = here.parent / "home"
+    run_cli(*RUN, "--save", home / "one.toml")
+    for name in ("s.toml", "c.toml", "t.parquet"):
+        (here / name).rename(home / name)
+    system, sweep, candidates, trace = (
+        form.format(name, home=home) for name in ("one.toml", "s.toml", "c.toml", "t.parquet")
+    )
+    assert run_cli("simulate", system, "--workload", "unix-like", "--requests", "5", "--json").json()["requests"] == 5
+    assert run_cli("simulate", system, "--trace", trace, "--json").json()["requests"] == 20
+    assert run_cli("drives", "check", system).code == 0
+    assert run_cli("power", system).code == 0
+    swept = form.format("swept", home=home)
+    run_cli("sweep", sweep, "--out", swept)
+    assert run_cli("compare", swept, "--json").json()["points"]
+    assert run_cli("explore", trace, "--candidates", candidates, "--json").json()["candidates"]
+    assert run_cli("compare", trace, trace, "--json").code == 0
+    assert headstack.sweep(sweep, "again").complete
+    assert headstack.explore(trace, candidates).summary["candidates"]
+    assert headstack.simulate(system, "unix-like", requests=5).summary["requests"] == 5
+    # And within files.
+    Path("s.toml").write_text(SWEEP.replace("hp-97560", system).replace('workload = "unix-like"', f'trace = "{trace}"'))
+    assert headstack.sweep("s.toml", "inside").complete
+    Path("c.toml").write_text(f'drives = ["{system}"]\n[usd]\n"{system}" = 5\n')
+    assert headstack.explore(trace, "c.toml").summary["candidates"][0]["usd"] == 5
+
+
+@pytest.mark.usefixtures("here")
+def test_what_is_read_by_such_a_name_is_there() -> None:
+    assert to_read("hp-97560") == Path("hp-97560")
+    assert to_read("s3://b/x") == Path("s3://b/x")
+    assert named("~") == "~"
+    Path("file:x").mkdir()
+    assert to_read("file:x") == Path("file:x")
+    with pytest.raises(headstack.InputError, match="without its slashes"):
+        to_read("file:y")

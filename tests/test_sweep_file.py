@@ -214,3 +214,29 @@ def test_a_byte_order_mark_is_read_over(tmp_path: Path) -> None:
     path = tmp_path / "grid.toml"
     path.write_text(BASE + RPM, encoding="utf-8-sig")
     assert len(definition.load(path).points) == 3
+
+
+@pytest.mark.parametrize(
+    ("axis_", "said"),
+    [
+        ("values = [[1]]", "axis.0 (`rotation_rpm`): [1]: "),
+        ("values = [{ a = 1 }]", 'axis.0 (`rotation_rpm`): {"a" = 1}: '),
+        ('values = [4002.0, "x"]', 'axis.0 (`rotation_rpm`): hp-97560: cannot set `rotation_rpm`: "x" is not a number'),
+        ("values = [4002, nan]", "axis.0.values.1: nan is not a number that a value can be"),
+        ("range = { from = 1, to = 2, count = 1e308 }", "axis.0.range.count: 1e308 is not a number of values"),
+        ("range = { from = 1, to = 2, step = -1e300 }", "axis.0.range.step: -1e300 leads nowhere"),
+        ('name = ""\nvalues = [4002]', "axis.0.name: is empty"),
+        ("name = 3\nvalues = [4002]", "axis.0.name: must be a text, not 3"),
+    ],
+)
+def test_a_value_that_an_axis_does_not_take_is_named_before_anything_runs(
+    tmp_path: Path, axis_: str, said: str
+) -> None:
+    file = written(tmp_path, f'{BASE}[[axis]]\npath = "rotation_rpm"\n{axis_}\n')
+    assert said in refused("sweep", file, "--out", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_seed_that_is_there_twice_is_named(tmp_path: Path) -> None:
+    file = written(tmp_path, BASE + RPM + "[repeats]\nseeds = [3, 7, 3]\n")
+    assert "the seed 3 is there twice" in refused("sweep", file, "--out", tmp_path / "out")

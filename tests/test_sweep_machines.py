@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,8 +16,9 @@ import pytest
 import headstack
 from conftest import headstack as run_cli
 from conftest import refused
+from headstack.counted import plural
 from headstack.sweeping import folder
-from sweeps import BASE, GAP, RPM, written
+from sweeps import BASE, GAP, RPM, Lost, written
 
 
 def test_a_dask_cluster_gives_the_same_bytes(tmp_path: Path) -> None:
@@ -53,6 +55,65 @@ def test_a_dask_worker_that_is_killed_loses_nothing(tmp_path: Path) -> None:
     assert running.returncode == 0, said
     headstack.sweep(file, tmp_path / "here")
     assert (out / folder.RESULTS).read_bytes() == (tmp_path / "here" / folder.RESULTS).read_bytes()
+
+
+def test_a_dask_scheduler_that_is_lost_leaves_runs_to_be_made(tmp_path: Path) -> None:
+    pytest.importorskip("distributed", reason="needs `distributed`: pip install 'headstack[dask]'")
+    file = written(tmp_path, BASE.replace("300", "30_000") + RPM + GAP + "[repeats]\ncount = 3\n")
+    out, address = tmp_path / "out", tmp_path / "scheduler.json"
+    begin = [sys.executable, "-m"]
+    scheduler = subprocess.Popen(
+        [*begin, "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard",
+         "--scheduler-file", address], stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    worker = subprocess.Popen(
+        [*begin, "distributed.cli.dask_worker", "--scheduler-file", address, "--nthreads", "1", "--no-nanny",
+         "--no-dashboard", "--local-directory", tmp_path], stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    try:
+        _until(address.exists)
+        where = json.loads(address.read_text())["address"]
+        running = subprocess.Popen(
+            [*begin, "headstack", "sweep", file, "--dask", where, "--out", out, "--json"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        _until(lambda: len(list((out / folder.RUNS).glob("[0-9]*"))) >= 2)
+        scheduler.kill()
+        told, said = running.communicate(timeout=100)
+    finally:
+        scheduler.kill()
+        worker.kill()
+    assert running.returncode == 1, said
+    done = json.loads(told)
+    assert (done["failed"], done["runs"] + done["cancelled"]) == (0, 18)
+    assert said.splitlines() == [
+        f"warning: the cluster was lost, and {plural(done['cancelled'], 'run')} not made: "
+        f"{6 - done['complete']} of 6 points not complete",
+        "hint: the same command with --resume goes on; what is done is kept",
+        f"wrote {out}",
+    ]
+    assert done["cancelled"] > 0
+    run_cli("sweep", file, "--out", out, "--resume", "--json")
+    headstack.sweep(file, tmp_path / "here")
+    assert (out / folder.RESULTS).read_bytes() == (tmp_path / "here" / folder.RESULTS).read_bytes()
+
+
+def _until(holds: Callable[[], bool]) -> None:
+    until = time.monotonic() + 100
+    while not holds() and time.monotonic() < until:
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize("after", [0, 2])
+def test_runs_that_an_executor_cancels_did_not_fail(tmp_path: Path, after: int) -> None:
+    file = written(tmp_path, BASE + RPM)
+    done = headstack.sweep(file, tmp_path / "out", executor=Lost(after))
+    assert (len(done.complete), done.failures, done.cancelled) == (after, [], 3 - after)
+    assert (done.summary["cancelled"], done.incomplete) == (3 - after, list(range(after, 3)))
+    again = headstack.sweep(file, tmp_path / "out", resume=True)
+    assert (again.resumed, len(again.complete), again.cancelled) == (after, 3, 0)
 
 
 def _parent(process: Path) -> int:

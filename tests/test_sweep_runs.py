@@ -25,6 +25,7 @@ from headstack.errors import InputError
 from headstack.sweeping import definition, folder, repeats
 from headstack.sweeping.cells import cell, column, figure, figures
 from headstack.sweeping.executors.local import LocalExecutor
+from headstack.sweeping.file_hints import in_keys
 from headstack.sweeping.repeats import Estimate
 from sweeps import BASE, GAP, RPM, written
 
@@ -334,3 +335,48 @@ def test_a_column_has_one_precision() -> None:
     # Six digits of the largest are enough; what would be nothing then is written out.
     assert figures([123456.7, 0.25, 0.0, math.inf]) == ["123,457", "0.2500", "0", "inf"]
     assert column([]) == figures([]) == []
+
+
+FAR = "arrival_ms,op,lba,sectors\n0,R,0,8\n5,R,90000000,8\n"
+
+
+@pytest.mark.parametrize(
+    ("hint", "said"),
+    [
+        ("use --fit-lba wrap (or scale, offset)", 'use `"trace.fit_lba" = "wrap"` (or scale, offset), in [base.set]'),
+        ("use --fit-lba wrap or --fit-lba scale", 'use `"trace.fit_lba" = "wrap"` or `"trace.fit_lba" = "scale"`, in [base.set]'),
+        ("order it with `--sort`", 'order it with `"trace.sort" = true`, in [base.set]'),
+        ("read the whole trace with --sort (memory)", 'read the whole trace with `"trace.sort" = true` (memory), in [base.set]'),
+        ("choose one with --device 3, or map several", 'choose one with `"trace.devices" = [3]`, or map several, in [base.set]'),
+        ("choose a smaller --time-scale or inter-arrival time", 'choose a smaller `"trace.time_scale"` or inter-arrival time, in [base.set]'),
+        ("use `--replay closed` or `--replay open`", 'use `replay = "closed"` or `replay = "open"`, in [base]'),
+        ("use `--threads 1` or more", "use `--threads 1` or more"),
+        (None, None),
+    ],
+)  # fmt: skip
+def test_hints_name_the_keys_of_a_sweep_file(hint: str | None, said: str | None) -> None:
+    assert in_keys(hint) == said
+
+
+def test_a_trace_that_reaches_too_far_is_fitted_as_the_hint_says(tmp_path: Path) -> None:
+    (tmp_path / "far.csv").write_text(FAR)
+    base = '[base]\nsystem = "hp-97560"\ntrace = "far.csv"\n'
+    axis = '[[axis]]\npath = "requests"\nvalues = [1, 2]\n'
+    key = 'use `"trace.fit_lba" = "wrap"` (or scale, offset), in [base.set]'
+    outcome = run_cli("sweep", written(tmp_path, base + axis), "--out", tmp_path / "out")
+    assert outcome.code == 1
+    assert "--fit-lba" not in outcome.err
+    assert key in " ".join(outcome.err.split())
+    alone = written(tmp_path, base + axis.replace("[1, 2]", "[2]"), "alone.toml")
+    assert run_cli("sweep", alone, "--out", tmp_path / "alone").code == 1
+    assert key in refused("compare", tmp_path / "alone")
+    fitted = written(tmp_path, base + '[base.set]\n"trace.fit_lba" = "wrap"\n' + axis, "fitted.toml")
+    assert run_cli("sweep", fitted, "--out", tmp_path / "fitted", "--json").json()["complete"] == 2
+
+
+def test_candidates_are_fitted_by_the_option_of_explore(tmp_path: Path) -> None:
+    (tmp_path / "far.csv").write_text(FAR)
+    few = written(tmp_path, 'drives = ["hp-97560"]\n', "few.toml")
+    said = refused("explore", tmp_path / "far.csv", "--candidates", few, "--out", tmp_path / "out")
+    assert "use --fit-lba wrap (or scale, offset)" in said
+    assert "(options of `explore`)" in refused("compare", tmp_path / "out")

@@ -6,13 +6,15 @@ import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from headstack import _core
 from headstack.arguments import checked
 from headstack.comparison.sweep import P99, WATTS, SweepComparison
 from headstack.counted import plural
 from headstack.errors import InputError
+from headstack.files import named, to_read
+from headstack.kinds import check_volume
 from headstack.overload import overload
 from headstack.overrides import scheduler_override
 from headstack.rebuild_times import rebuild_times
@@ -27,11 +29,16 @@ if TYPE_CHECKING:
     from headstack.sweeping.result import PointResult, Sweep
 
 SCHEMA_VERSION = 1
+WhyNot = Literal["overloaded", "lost data", "served nothing", "p99"]
+"""Why a candidate does not hold the load: what its point's `behind` says, or a 99th percentile above what is needed."""
 METRICS = (P99, "response_ms.mean", WATTS, USD, "iops")
 _KEYS = ("summary", "drives", "arrays", "schedulers", "usd", "p99_ms")
 _KNOWN_BY = {USD: "price", WATTS: "watts"}
 MEAN = "response_ms.mean"
 _TIED = {USD: "cost the same", WATTS: "draw as few watts"}
+_WHY_NOT: dict[WhyNot, str] = {
+    "overloaded": "does not keep up", "lost data": "loses data", "served nothing": "served nothing", "p99": "p99"
+}  # fmt: skip
 _DEFAULT_ARRAYS = ({"drives": 1},)
 
 
@@ -70,8 +77,8 @@ def explore(
     progress
         Called with the number of runs that are done, and of those that are wanted.
     """
-    opened = trace if isinstance(trace, _core.Trace) else _core.Trace(trace)
-    file = Path(candidates)
+    opened = trace if isinstance(trace, _core.Trace) else _core.Trace(to_read(trace))
+    file = to_read(candidates)
     table = _read(file)
     needed = _needed(
         table.get("p99_ms") if p99_ms is None else p99_ms, f"{file}: p99_ms" if p99_ms is None else "p99_ms"
@@ -154,8 +161,18 @@ class Exploration:
         return [point for point in self.comparison.points if self._holds(point)]
 
     def _holds(self, point: PointResult) -> bool:
-        quick = self.p99_ms is None or _cost(point, P99) <= self.p99_ms
-        return quick and point.point.number not in self.comparison.left_behind
+        return self.why_not(point) is None
+
+    def why_not(self, point: PointResult) -> WhyNot | None:
+        """Why a candidate does not hold the load; `None` where it does."""
+        if (why := self.comparison.sweep.behind.get(point.point.number)) is not None:
+            return why
+        return None if self.p99_ms is None or _cost(point, P99) <= self.p99_ms else "p99"
+
+    def verdict(self, point: PointResult) -> str:
+        """Whether it does, in words."""
+        why = self.why_not(point)
+        return "yes" if why is None else f"no: {_WHY_NOT[why]}"
 
     def answer(self) -> str:
         """What to buy, in three sentences: who holds the load, who holds it for least, and what more would bring."""
@@ -212,7 +229,6 @@ class Exploration:
     @property
     def summary(self) -> ExplorationSummary:
         """What `headstack explore --json` prints."""
-        holding = {point.point.number for point in self.holding}
         fronts = {front.metric: {point.point.number for point in front.points} for front in self.comparison.fronts}
         return {
             "schema_version": SCHEMA_VERSION,
@@ -230,7 +246,8 @@ class Exploration:
                         iops=_known(point, "iops"),
                         rebuild_hours=self.rebuild_hours.get(point.point.number),
                         rebuild_hours_idle=self.rebuild_hours_idle.get(point.point.number),
-                        holds=point.point.number in holding,
+                        holds=self.why_not(point) is None,
+                        why_not=self.why_not(point),
                         on_front={metric: point.point.number in numbers for metric, numbers in fronts.items()},
                     ),
                 )
@@ -272,8 +289,8 @@ def _read(file: Path) -> dict[str, Any]:
     drives = table.get("drives")
     if not isinstance(drives, list) or not drives or not all(isinstance(name, str) for name in drives):
         raise InputError(f"{file}: drives: must be a list of names", 'drives = ["nearline-18tb", "dual-actuator-18tb"]')
-    if len(set(drives)) < len(drives):
-        raise InputError(f"{file}: drives: a name is there twice", "leave one of them out")
+    if twice := next((name for number, name in enumerate(drives) if name in drives[:number]), None):
+        raise InputError(f"{file}: drives: `{twice}` is there twice", "leave one of them out")
     for name in drives:
         # What is misspelt would fail in every array.
         try:
@@ -295,6 +312,10 @@ def _check_scheduler(word: str, drive: str, file: Path) -> None:
         known = [each["name"] for each in _core.schedulers()]
         if override[1].partition("(")[0] in known:
             raise InputError(f"{file}: schedulers: {problem}", problem.hint) from None
+        if not override[1]:
+            raise InputError(
+                f'{file}: schedulers: "{word}" names no scheduler', f'schedulers = ["{word}sptf"]'
+            ) from None
         near = reading.nearest(override[1], known)
         raise InputError(f"{file}: schedulers: there is no scheduler `{override[1]}`", near) from None
 
@@ -304,12 +325,18 @@ def _check_rest(table: Mapping[str, Any], file: Path) -> None:
     schedulers = table.get("schedulers", [""])
     if not isinstance(schedulers, list) or not schedulers or not all(isinstance(name, str) for name in schedulers):
         raise InputError(f"{file}: schedulers: must be a list of names", 'schedulers = ["drive:fcfs", "drive:sptf"]')
+    if not isinstance(table.get("summary", ""), str):
+        raise InputError(f"{file}: summary: must be a text, not {reading.typed(table['summary'])}", 'summary = "…"')
     prices = table.get("usd", {})
     if not isinstance(prices, dict):
         raise InputError(f"{file}: usd: must be a table", '"nearline-18tb" = 300')
     for name in prices:
         if name not in table["drives"]:
             raise InputError(f"{file}: usd: `{name}` is none of the drives", reading.nearest(name, table["drives"]))
+    try:
+        definition.prices(prices)
+    except InputError as problem:
+        raise InputError(f"{file}: {problem}", problem.hint) from None
 
 
 def _sweep_text(
@@ -353,8 +380,11 @@ def _systems(table: Mapping[str, Any], file: Path) -> Iterator[tuple[str, str]]:
             raise InputError(f"{file}: arrays.{number}: must be a table", 'level = "raid-5", drives = 4')
         count = reading.whole(array, "drives", f"{file}: arrays.{number}", 1, 10_000, 1)
         rest = {key: value for key, value in array.items() if key != "drives"}
+        check_volume({**rest, "drives": []}, f"{file}: arrays.{number}")
         for name in table["drives"]:
             volume = {**rest, "drives": [_drive(name, file)] * count}
+            if "spares" in rest:
+                volume["spares"] = [_drive(spare, file) for spare in rest["spares"]]
             words = [
                 str(rest.get("level", "")),
                 *(_in_words(key, value) for key, value in rest.items() if key != "level"),
@@ -394,4 +424,4 @@ def _amount(value: Any) -> str:
 def _drive(name: str, file: Path) -> str:
     """The drive file beside the candidates, if there is one; else the name as it stands."""
     beside = file.parent / name
-    return str(beside.resolve()) if beside.is_file() else name
+    return str(beside.resolve()) if beside.is_file() else named(name)

@@ -31,13 +31,48 @@ def local(path: str | Path) -> Path:
         raise InputError(f"`{path}`: there is no user `{here.parts[0][1:]}` whose folder is known") from None
 
 
+_FILE = re.compile(r"^(?:file|local):(?P<slashes>/*)(?P<rest>.*)$", re.IGNORECASE | re.DOTALL)
+"""The URL of a local file."""
 _HOST = re.compile(r"^(?:file|local)://(?!/)", re.IGNORECASE)
 """The URL of a file whose path has no slash: the first name of it is that of a host."""
+_HERE = re.compile(r"^(?:file|local)://localhost(?=/)", re.IGNORECASE)
+"""The host that is this machine."""
+_BARE = re.compile(r"^file:(?!/)", re.IGNORECASE)
+"""A URL without a slash: some take it for a file here, and what writes Parquet for one in the root folder."""
+
+
+def of_url(name: str) -> str | None:
+    """The path that the URL of a local file names; `None` of whatever else."""
+    found = _FILE.match(_HERE.sub("file://", name))
+    if found is None or "::" in name or not found["slashes"] or len(found["slashes"]) == 2:
+        return None
+    return f"/{found['rest']}"
+
+
+def to_read(path: str | Path) -> Path:
+    """The path of an input as it was named: `~` is the home folder, `file://` a local file; other URLs stay what they are."""
+    name = str(path)
+    if not name.startswith("~") and not _FILE.match(name):
+        return Path(path)
+    if Path(name).exists():
+        return Path(name)
+    if (meant := of_url(name)) is not None:
+        return Path(meant)
+    check_file_url(name)
+    return local(path)
+
+
+def named(name: str) -> str:
+    """What may be a name of the library or a path: the path, if it begins with `~/` or is the URL of a local file."""
+    is_path = name.startswith("~/") or of_url(name) is not None
+    return str(to_read(name)) if is_path and "\n" not in name else name
 
 
 def check_file_url(name: str) -> None:
     """Refuse `file://name`: some take it for `/name`, some for a file here, and by the standard `name` is a host."""
-    if _HOST.match(name) and not Path(name).exists():
+    if _BARE.match(name) and not Path(name).exists():
+        raise _without_slash(name)
+    if _HOST.match(name) and not _HERE.match(name) and not Path(name).exists():
         rest = _HOST.sub("", name)
         meant = local(rest).absolute() if rest else Path("/path")
         raise InputError(
@@ -46,8 +81,18 @@ def check_file_url(name: str) -> None:
         )
 
 
+def _without_slash(name: str) -> InputError:
+    rest = _BARE.sub("", name)
+    return InputError(
+        f"`{name}` is the URL of a file without its slashes",
+        f"leave `file:` out: `{rest}`" if rest else "a local file has three: `file:///path`",
+    )
+
+
 def to_write(path: str | Path) -> Path:
     """The path of an output as it was named: `~` and `file://` are what they are to inputs; nothing is written to other URLs."""
+    if _BARE.match(str(path)):
+        raise _without_slash(str(path))
     if Path(str(path).partition("/")[0] or "/").exists() and not _SCHEME.match(str(path)):
         # A folder that is there, even by the name of somebody's home. Not one called `s3:`: what named a URL may have made it.
         return Path(path)
@@ -56,7 +101,7 @@ def to_write(path: str | Path) -> Path:
         return local(path)
     if kinds in (["file"], ["local"]):
         check_file_url(str(path))
-        return local(_SCHEME.sub("/", str(path)))
+        return Path(of_url(str(path)) or path)
     url = _SCHEME.sub(r"\g<kind>://", str(path))
     raise InputError(
         f"cannot write to `{url}`: traces are read from URLs, and nothing is written to one",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from concurrent.futures import Executor
+from concurrent.futures import CancelledError, Executor
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 from headstack import _core
 from headstack.arguments import checked
 from headstack.counted import plural
-from headstack.errors import InputError
+from headstack.errors import HeadstackError, InputError
+from headstack.files import to_read
 from headstack.renamed import formerly
 from headstack.run import as_system, with_scheduler
 
@@ -163,7 +164,7 @@ def _traces(trace: str | Path | _core.Trace | Sequence[_core.Trace]) -> list[_co
         if not trace:
             raise InputError("a fleet needs a trace", "name at least one")
         return list(trace)
-    return [_core.Trace(path) for path in files_of(Path(trace))]
+    return [_core.Trace(path) for path in files_of(to_read(trace))]
 
 
 def files_of(path: Path) -> list[Path]:
@@ -186,6 +187,10 @@ def _elsewhere(
     futures = [executor.submit(run_part, built, trace, seed, requests, share) for trace, share in parts]
     try:
         return [future.result() for future in futures]
+    except CancelledError:
+        raise HeadstackError(
+            "the cluster was lost before all tasks were done", "the same command makes them, on this machine or another"
+        ) from None
     finally:
         for future in futures:
             future.cancel()

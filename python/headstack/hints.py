@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -29,6 +30,12 @@ _SEVERAL = {"sequence": "a list", "map": "a table or a date"}
 # What is expected, in the words of the file's reader and in ours.
 _KINDS = {"a boolean": "neither true nor false", "a string": "not text: it goes in quotes", "f64": "not a number", "f32": "not a number",
           "a sequence": "not a list: it goes in [brackets]", "a map": "not a table: it goes in {braces}"}  # fmt: skip
+# Quoted lines of files and texts stay as they are.
+_LONG = re.compile(
+    r"(^ *\d+ \| .*$|\"[^\"\n]*\")|(?<![\w.])(-?\d{30,308}\b(?:\.0\b)?|-?\d{309}(?!\d)(?:\.0\b)?)", re.MULTILINE
+)
+_NEGATIVE = re.compile(r"(?:`([\w.]+)`: )?(?<!\S)(\S{1,60}) must be a finite number, not negative")
+_LINE = re.compile(r"^ *\d+ \| [^=\n]*= *([-+\w.]+)", re.MULTILINE)
 _KNOWN = re.compile(r"known[^:;]*: ([^;]*)")
 _OUT_OF_RANGE = re.compile(r"`([\w.]+)`: \S+ is not between (\S+) and (\S+)$")
 _NO_FOLDER = re.compile(r"cannot create `([^`]*)`: No such file or directory")
@@ -43,7 +50,7 @@ _OPTIONS = {
 
 def improved(message: str, hint: str | None, given: Collection[str] = ()) -> tuple[str, str | None]:
     """The message and its hint, with the nearest of the known words where one is near, and options as they were `given`."""
-    message, hint = _plain(message, hint)
+    message, hint = _plain(_short(message), hint)
     if hint is None and (absent := _NO_FOLDER.search(message)):
         return _without_folder(message, absent)
     key = _KEY.search(message)
@@ -84,6 +91,11 @@ def improved(message: str, hint: str | None, given: Collection[str] = ()) -> tup
     return message, hint
 
 
+def _short(message: str) -> str:
+    """The message with numbers of dozens of digits in short: `1e308`, and not as 309 digits."""
+    return _LONG.sub(lambda found: found[1] or f"{float(found[2]):g}".replace("e+", "e"), message)
+
+
 def _without_folder(message: str, absent: re.Match[str]) -> tuple[str, str]:
     """Which folder there is not, where a file cannot be created."""
     from pathlib import Path
@@ -101,7 +113,7 @@ def _plain(message: str, hint: str | None) -> tuple[str, str | None]:
         digits = whole[1].strip("`")
         bits = 64 if whole[2] == "size" else int(whole[2])
         if not re.fullmatch(r"-?[0-9]+", digits):
-            said = f"{whole[1]} is not a whole number"
+            said = f"{_as_typed(whole[1], message)} is not a whole number"
         elif digits.startswith("-"):
             said = f"{whole[1]} is less than 0"
         else:
@@ -109,6 +121,11 @@ def _plain(message: str, hint: str | None) -> tuple[str, str | None]:
         return message.replace(whole[0], said), hint
     if (value := _VALUE.search(message)) and value[2] in _KINDS:
         return message.replace(value[0], f"{value[1]} is {_KINDS[value[2]]}"), hint
+    if negative := _NEGATIVE.search(message):
+        # A law of times between requests is told as a whole: which of its values it is, its number says.
+        said = f"{negative[2]} is not a finite number of 0 or more"
+        name = negative[1]
+        return message.replace(negative[0], f"`{name}`: {said}" if name else said), hint or "give a number from 0 on"
     if (told := _of_a_file(message, hint)) is not None:
         return told
     if _ONE_OF in message:
@@ -122,6 +139,14 @@ def _plain(message: str, hint: str | None) -> tuple[str, str | None]:
         hint = hint or "for example `{ write-back = {} }` for `write-back`; values go within the inner braces"
         return message.replace(braces[0], "it has values of its own, and goes in braces"), hint
     return message, hint
+
+
+def _as_typed(value: str, message: str) -> str:
+    """A number as it stands in the line that the message quotes: `1e3`, where the reader says 1000.0."""
+    with suppress(ValueError):
+        if (line := _LINE.search(message)) and float(line[1]) == float(value.strip("`")):
+            return f"`{line[1]}`"
+    return value
 
 
 def _of_a_file(message: str, hint: str | None) -> tuple[str, str | None] | None:

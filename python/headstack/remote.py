@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import IO, Any
 
 from headstack.errors import InputError, package_hint
-from headstack.files import check_file_url
+from headstack.files import check_file_url, of_url
 
 _PIECE = 1 << 22
-_ONE_SLASH = re.compile(r"^((?!file:|local:)[A-Za-z][A-Za-z0-9+.-]+):/(?!/)")
+_ONE_SLASH = re.compile(r"^((?!(?i:file|local):)[A-Za-z][A-Za-z0-9+.-]+):/(?!/)")
 """The path of a local file is the same after one slash as after three."""
 
 _EXTRAS = {
@@ -39,6 +39,8 @@ def copied(url: str) -> IO[bytes]:
     """Copy what a URL names into a file without a name, which is there until it is closed."""
     url = _slashes_put_back(url)
     check_file_url(url)
+    if (path := of_url(url)) is not None:
+        url = f"file://{path}"
     fsspec = _fsspec(url)
     target = tempfile.TemporaryFile()  # noqa: SIM115 (whoever asked closes it)
     try:

@@ -10,7 +10,7 @@ from headstack import _core, frames, unusual
 from headstack.arguments import checked
 from headstack.counted import plural
 from headstack.errors import InputError
-from headstack.files import parquet
+from headstack.files import named, parquet, to_read
 from headstack.overrides import scheduler_override
 from headstack.renamed import formerly
 
@@ -31,10 +31,11 @@ def as_system(
 ) -> _core.System:
     """Make a system of a library name, a path, a drive or a system; values that no known drive has are told."""
     if isinstance(system, (str, Path)):
-        named = _core.System(str(system), overrides=overrides)
-        if not unusual.is_known(str(system), overrides):
-            unusual.tell(named)
-        return named
+        name = named(str(system))
+        built = _core.System(name, overrides=overrides)
+        if not unusual.is_known(name, overrides):
+            unusual.tell(built)
+        return built
     if not isinstance(system, (_core.Drive, _core.System)):
         raise InputError(
             f"{system!r} is not a system", "name one of the library or a file, or give a Drive or a System"
@@ -65,6 +66,8 @@ def as_requests(
 
     `cut_s` ends a job of fio that says no end itself.
     """
+    if isinstance(requests, Path):
+        requests = to_read(requests)
     if isinstance(requests, Path) and requests.suffix == ".fio":
         from headstack.fio import workload_of_job
 
@@ -74,7 +77,7 @@ def as_requests(
     if not isinstance(requests, (str, Path, _core.Workload, _core.Trace)):
         hint = "name a workload of the library or a file, or give a Workload or a Trace; requests=… says how many"
         raise InputError(f"{requests!r} is neither a workload nor a trace", hint)
-    return _core.Workload(str(requests)) if isinstance(requests, (str, Path)) else requests
+    return _core.Workload(named(str(requests))) if isinstance(requests, (str, Path)) else requests
 
 
 @formerly(limit="requests")

@@ -55,15 +55,17 @@ def _one(kind: Any, word: str) -> object:
 
     if kind is int:
         return int(word, 16 if word.lower().lstrip("+-").startswith("0x") else 10)
-    if kind is Path and word.startswith("~"):
-        from headstack.files import local
-
-        return local(word)
-    if kind is Path and "://" in word:
-        from headstack.files import check_file_url
+    if kind is Path and (word.startswith("~") or ":" in word):
+        from headstack.files import to_read
 
         # A path object would make one slash of two.
-        check_file_url(word)
+        return to_read(word)
+    if kind is str and ("~/" in word or ":/" in word):
+        from headstack.files import named
+
+        # A simulated drive is named by its file, too.
+        simulated = "sim:" if word.startswith("sim:") else ""
+        return simulated + named(word.removeprefix(simulated))
     try:
         return convert(kind, [word])
     except CoercionError as problem:

@@ -95,7 +95,7 @@ def _show(found: Exploration) -> None:
                     (each["rebuild_hours_idle"], "h", 2),
                 )
             ),
-            "yes" if each["holds"] else "no",
+            verdict,
             ", ".join(
                 f"p99 and {'price' if metric == USD else 'watts'}"
                 for metric, is_on in each["on_front"].items()
@@ -103,7 +103,7 @@ def _show(found: Exploration) -> None:
             )
             or "–",
         ]
-        for each in found.summary["candidates"]
+        for each, verdict in zip(found.summary["candidates"], map(found.verdict, found.comparison.points), strict=True)
     ]
     output.table(
         found.comparison.sweep.definition.summary,

@@ -43,9 +43,11 @@ def error(message: str, hint: str | None = None) -> None:
         _stderr("hint", "cyan", grouped(hint))
 
 
-def warning(message: str) -> None:
-    """Print `warning: …`."""
+def warning(message: str, hint: str | None = None) -> None:
+    """Print `warning: …` and, where there is something to do, `hint: …`."""
     _stderr("warning", "yellow", grouped(message))
+    if hint:
+        _stderr("hint", "cyan", grouped(hint))
 
 
 def note(message: str) -> None:

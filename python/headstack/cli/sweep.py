@@ -56,7 +56,8 @@ def sweep(
 ) -> int:
     """Run a workload or a trace over a grid of systems, parameters and seeds; the results do not depend on where.
 
-    Exit code 1: some points failed, or a limit of `--fail-if` is broken; they are listed, and the other points are done.
+    Exit code 1: some points failed, or a limit of `--fail-if` is broken; they are listed, and the other points are done. Also
+    where the cluster was lost: `--resume` makes the rest.
     """
     from headstack.comparison import sweep_limits
     from headstack.comparison.limits import Limit
@@ -83,12 +84,23 @@ def sweep(
     output.print_json(done.summary) if json else _show(done)
     say_failures(done)
     output.wrote(out)
+    if done.cancelled:
+        _say_cluster_lost(done)
     # Of a sweep whose points failed, all of them, that is what there is to say.
     compared = done.compare(fail_if=fail_if) if fail_if and done.complete else None
     broken = [] if compared is None else compared.failed
     say_untested([] if compared is None else compared.untested)
     output.broken_limits(broken)
-    return IN_PART if done.failures or broken else DONE
+    return IN_PART if done.failures or done.cancelled or broken else DONE
+
+
+def _say_cluster_lost(done: Sweep) -> None:
+    """Say how much was not made because the cluster is gone, and how to go on."""
+    points = f"{len(done.incomplete):,} of {plural(len(done.definition.points), 'point')}"
+    output.warning(
+        f"the cluster was lost, and {plural(done.cancelled, 'run')} not made: {points} not complete",
+        "the same command with --resume goes on; what is done is kept",
+    )
 
 
 def say_untested(limits: list[str]) -> None:

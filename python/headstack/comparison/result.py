@@ -15,6 +15,7 @@ from headstack.comparison.labels import label
 from headstack.comparison.limits import Limit
 from headstack.comparison.sources import Source, Value, read
 from headstack.errors import InputError
+from headstack.files import to_read
 from headstack.sweeping.cells import figure
 
 if TYPE_CHECKING:
@@ -105,7 +106,7 @@ def _sweep(given: object) -> Sweep | None:
 
     if isinstance(given, Sweep):
         return given
-    return Sweep(given) if isinstance(given, (str, Path)) and Path(given).is_dir() else None
+    return Sweep(given) if isinstance(given, (str, Path)) and to_read(given).is_dir() else None
 
 
 def _given(files: object, others: Sequence[Comparable]) -> list[Comparable]:
@@ -116,7 +117,7 @@ def _given(files: object, others: Sequence[Comparable]) -> list[Comparable]:
         *others,
     ]
     alone = given[0] if len(given) == 1 else None
-    if isinstance(alone, (str, Path)) and not Path(alone).exists() and str(alone) not in _core.library_drives():
+    if isinstance(alone, (str, Path)) and not to_read(alone).exists() and str(alone) not in _core.library_drives():
         # It may be the folder of a sweep, which is compared alone.
         raise InputError(f"there is no `{alone}`", "name the folder of a sweep, or two files or more")
     if len(given) < 2:

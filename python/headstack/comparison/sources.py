@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from headstack import _core
 from headstack.comparison import selection
 from headstack.errors import InputError
+from headstack.files import to_read
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -72,7 +73,7 @@ class Source:
 def read(given: Comparable, time: str, open_trace: Callable[[Path], _core.Trace]) -> Source:
     """Read a file, a drive of the library or an object; `time` is `response` or `service`, for those that have times."""
     if isinstance(given, (str, Path)):
-        return _file(Path(given), time, open_trace)
+        return _file(to_read(given), time, open_trace)
     return _object(given, time)
 
 

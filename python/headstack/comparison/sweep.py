@@ -46,7 +46,9 @@ def _nothing_to_compare(sweep: Sweep) -> InputError:
     if not failures:
         return InputError(what, "headstack sweep … --resume goes on with it")
     first = failures[0]
-    return InputError(f"{what}: {len(failures)} failed, the first with: {first.error}", first.hint)
+    # Of a sweep file a hint names keys; what names options is of the command that made the folder otherwise.
+    hint = f"{first.hint} (options of `explore`)" if first.hint and "--" in first.hint else first.hint
+    return InputError(f"{what}: {len(failures)} failed, the first with: {first.error}", hint)
 
 
 @dataclass(frozen=True)

@@ -79,8 +79,6 @@ def _needed(found: Exploration) -> str:
 def _candidates(found: Exploration) -> Section:
     comparison = found.comparison
     axes = [axis.name for axis in comparison.sweep.definition.axes]
-    holding = {point.point.number for point in found.holding}
-    behind = comparison.left_behind
     metrics = (P99, "response_ms.mean", WATTS, USD)
     told = [cells.column([point.estimate(metric) for point in comparison.points]) for metric in metrics]
     hours, idle = (
@@ -91,7 +89,7 @@ def _candidates(found: Exploration) -> Section:
         [
             *map(str, point.values.values()),
             *costs,
-            _verdict(point.point.number in holding, point.point.number in behind),
+            found.verdict(point),
         ]
         for point, *costs in zip(comparison.points, *told, hours, idle, strict=True)
     ]
@@ -106,7 +104,3 @@ def _candidates(found: Exploration) -> Section:
 
 def _limit(found: Exploration) -> str:
     return "" if found.p99_ms is None else f" and its p99 is at most {found.p99_ms:,g} ms"
-
-
-def _verdict(holds: bool, behind: bool) -> str:
-    return "yes" if holds else "no: does not keep up" if behind else "no: p99"

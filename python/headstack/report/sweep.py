@@ -102,19 +102,28 @@ def names_of(comparison: SweepComparison, shown: list[PointResult]) -> list[str]
 
 
 def _heaviest(comparison: SweepComparison) -> int:
-    """The load under which the same designs are slowest."""
-    slow: dict[str, dict[int, float]] = {}
+    """The load under which the same designs are slowest: how far their p99 is from what it is over all loads, as a logarithm."""
+    times: dict[str, dict[int, float]] = {}
     for load, points in enumerate(comparison.loads):
         for point in points:
-            if (p99 := point.estimate(P99)) is not None and p99.mean > 0:
-                slow.setdefault(comparison.design(point), {})[load] = log(p99.mean)
-    # Against each design's own mean: a load that slow drives alone were run under is not heavy for that.
-    excess: list[list[float]] = [[] for _ in comparison.loads]
-    for times in slow.values():
-        usual = fmean(times.values())
-        for load, time in times.items():
-            excess[load].append(time - usual)
-    return max(range(len(excess)), key=lambda load: fmean(excess[load]) if excess[load] else -inf)
+            if (known := point.estimate(P99)) is not None and known.mean > 0:
+                times.setdefault(comparison.design(point), {})[load] = log(known.mean)
+    # A design that meets one load alone tells nothing of the others: its time may be the drive's.
+    far: dict[int, list[float]] = {}
+    for known in times.values():
+        usual = fmean(known.values())
+        for load, time in known.items():
+            far.setdefault(load, []).append(time - usual)
+
+    def weight(load: int) -> tuple[float, float]:
+        # Where no design meets two loads, that under which even the quickest point is slow.
+        return fmean(far[load]) if load in far else -inf, _quickest(comparison.loads[load])
+
+    return max(range(len(comparison.loads)), key=weight)
+
+
+def _quickest(points: list[PointResult]) -> float:
+    return min((each.mean for point in points if (each := point.estimate(P99)) is not None), default=0.0)
 
 
 def _spread(points: list[PointResult], most: int) -> list[PointResult]:

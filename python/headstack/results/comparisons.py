@@ -136,6 +136,8 @@ class SweepSummary(TypedDict):
     complete: int
     failed: int
     resumed: int
+    cancelled: int
+    """Runs that were given up because their cluster was lost; `--resume` makes them."""
     wide: list[int]
     """Points whose interval is wider than `[stop]` asks, after as many repeats as it allows, and those without its metric."""
     ci95_note: str | None
@@ -171,6 +173,8 @@ class Candidate(TypedDict):
     rebuild_hours_idle: Figure
     """The same where nothing else is to do, below which no load brings it."""
     holds: bool
+    why_not: Literal["overloaded", "lost data", "served nothing", "p99"] | None
+    """Why it does not hold the load; null where it does. `p99`: it is above what is needed."""
     on_front: dict[str, bool]
 
 

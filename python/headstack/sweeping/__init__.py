@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from headstack.arguments import checked
-from headstack.files import to_write
+from headstack.files import to_read, to_write
 from headstack.sweeping import definition, folder, probe, settings
 from headstack.sweeping.driver import Driver
 from headstack.sweeping.executors.local import LocalExecutor
@@ -49,7 +49,7 @@ def sweep(
     progress
         Called with the number of runs that are done and the number of those that are known to be wanted.
     """
-    found = definition.load(Path(file))
+    found = definition.load(to_read(file))
     return run_definition(found, out, resume=resume, executor=executor, threads=threads, progress=progress)
 
 
@@ -82,6 +82,6 @@ def _run(
 ) -> Sweep:
     driver = Driver(found, kept, executor, kept.records())
     driver.run(progress)
-    done = Sweep(kept.path, driver.resumed)
+    done = Sweep(kept.path, driver.resumed, driver.cancelled)
     kept.write_results(done.table)
     return done

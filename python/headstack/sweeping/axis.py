@@ -108,7 +108,9 @@ def _list(values: Any, where: str) -> list[Any]:
         raise InputError(f"{where}: must be a list", "values = [1, 2, 4]")
     for number, value in enumerate(values):
         if isinstance(value, float) and not isfinite(value):
-            raise InputError(f"{where}.{number}: {value} is not a number that a value can be", "give a finite number")
+            raise InputError(
+                f"{where}.{number}: {reading.typed(value)} is not a number that a value can be", "give a finite number"
+            )
         # 4000 and 4000.0 are one value; 1 and true are two.
         if any(other == value and isinstance(other, bool) == isinstance(value, bool) for other in values[:number]):
             raise InputError(f"{where}: {reading.typed(value)} is there twice", "leave one of them out")
@@ -125,7 +127,7 @@ def _range(table: Any, where: str) -> list[Any]:
         return _rounded([low + (high - low) * part / max(count - 1, 1) for part in range(count)], low, high)
     step = reading.number(table, "step", where)
     if step <= 0:
-        raise InputError(f"{where}.step: {step} leads nowhere", "give a positive step")
+        raise InputError(f"{where}.step: {reading.typed(step)} leads nowhere", "give a positive step")
     reached = (high - low) / step + 1e-9
     if reached >= _MOST_VALUES:
         raise InputError(f"{where}: that is more than {_MOST_VALUES:,} values", "choose a longer step")
@@ -137,9 +139,12 @@ def _log_range(table: Any, where: str) -> list[Any]:
     reading.check_table(table, ("from", "to", "count"), where)
     low, high = _ends(table, where)
     if low <= 0:
-        raise InputError(f"{where}.from: {low} has no logarithm", "begin above 0")
+        raise InputError(f"{where}.from: {reading.typed(low)} has no logarithm", "begin above 0")
     if not isfinite(ratio := high / low):
-        raise InputError(f"{where}: from {low} to {high} is further than numbers reach", "give ends that are nearer")
+        raise InputError(
+            f"{where}: from {reading.typed(low)} to {reading.typed(high)} is further than numbers reach",
+            "give ends that are nearer",
+        )
     count = _count(table, where)
     return _rounded([low * ratio ** (part / max(count - 1, 1)) for part in range(count)], low, high)
 
@@ -147,9 +152,15 @@ def _log_range(table: Any, where: str) -> list[Any]:
 def _ends(table: Mapping[str, Any], where: str) -> tuple[float, float]:
     low, high = reading.number(table, "from", where), reading.number(table, "to", where)
     if high < low:
-        raise InputError(f"{where}: it goes from {low} to {high}, which is empty", "`from` comes before `to`")
+        raise InputError(
+            f"{where}: it goes from {reading.typed(low)} to {reading.typed(high)}, which is empty",
+            "`from` comes before `to`",
+        )
     if not isfinite(high - low):
-        raise InputError(f"{where}: from {low} to {high} is further than numbers reach", "give ends that are nearer")
+        raise InputError(
+            f"{where}: from {reading.typed(low)} to {reading.typed(high)} is further than numbers reach",
+            "give ends that are nearer",
+        )
     return low, high
 
 

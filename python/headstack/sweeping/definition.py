@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import tomllib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from hashlib import sha256
 from itertools import product
@@ -16,6 +16,7 @@ from headstack.counted import plural
 from headstack.errors import HeadstackError, InputError
 from headstack.remote import is_url, version
 from headstack.sweeping import axis, constraint, paths, reading, settings
+from headstack.sweeping.file_hints import in_keys
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -66,11 +67,17 @@ class Definition:
     metrics: list[str]
     usd: dict[str, float]
     """The price of a drive, by the name of its model."""
+    is_from_file: bool = False
+    """Whether somebody wrote it as a sweep file, and can change its keys."""
 
     def seed(self, repeat: int) -> int:
         """The seed of a repeat: the same at every point, so that all of them serve the same requests."""
         last = len(self.seeds) - 1
         return self.seeds[repeat] if repeat <= last else self.seeds[last] + repeat - last
+
+    def hint(self, hint: str | None) -> str | None:
+        """What to do about a run, as whoever made the sweep can do it: in its file, or with options of its command."""
+        return in_keys(hint) if self.is_from_file else hint
 
     def identity(self) -> str:
         """What makes this sweep the same as another one: the file, the version, and what its systems and loads are."""
@@ -105,7 +112,7 @@ def load(path: Path) -> Definition:
         _check_systems(found.points)
     except InputError as problem:
         raise InputError(f"{path}: {problem}", problem.hint) from None
-    return found
+    return replace(found, is_from_file=True)
 
 
 def _check_systems(points: Iterable[Point]) -> None:
@@ -127,7 +134,7 @@ def of_table(table: Mapping[str, Any], path: Path, text: str) -> Definition:
     metrics = _metrics(table.get("metrics", list(METRICS)), stop)
     _check_names(axes, metrics)
     return Definition(
-        path, text, _summary(table.get("summary", "")), base, axes, points, seeds, stop, metrics, _usd(table.get("usd", {})),
+        path, text, _summary(table.get("summary", "")), base, axes, points, seeds, stop, metrics, prices(table.get("usd", {})),
     )  # fmt: skip
 
 
@@ -236,8 +243,8 @@ def _repeats(table: Any, stop: Any) -> tuple[list[int], Stop | None]:
             )
         for seed in seeds:
             _checked("seed", seed)
-        if len(set(seeds)) < len(seeds):
-            raise InputError("repeats.seeds: a seed is there twice", "the same seed gives the same run")
+        if twice := [seed for number, seed in enumerate(seeds) if seed in seeds[:number]]:
+            raise InputError(f"repeats.seeds: the seed {twice[0]} is there twice", "the same seed gives the same run")
     else:
         count = reading.whole(table, "count", "repeats", 1, _MOST_REPEATS, 1 if rule is None else 3)
         first = reading.whole(table, "first_seed", "repeats", 0, 2**62, 1)
@@ -274,14 +281,15 @@ def _metrics(names: Any, stop: Stop | None) -> list[str]:
     return list(dict.fromkeys([*names, *([stop.metric] if stop else [])]))
 
 
-def _usd(table: Any) -> dict[str, float]:
+def prices(table: Any) -> dict[str, float]:
+    """The price of each drive by its name."""
     if not isinstance(table, dict):
         raise InputError("usd: must be a table", '"nearline-18tb" = 300')
-    prices = {name: float(reading.number(table, name, "usd")) for name in table}
-    for name, price in prices.items():
+    found = {name: reading.number(table, name, "usd") for name in table}
+    for name, price in found.items():
         if price < 0:
-            raise InputError(f"usd.{name}: {price} is not a price")
-    return prices
+            raise InputError(f"usd.{name}: {reading.typed(price)} is not a price", "give 0 or more")
+    return {name: float(price) for name, price in found.items()}
 
 
 def _hash_of_system(name: str) -> str:

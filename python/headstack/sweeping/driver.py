@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import CancelledError, Future
+from dataclasses import replace
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING
 
@@ -38,6 +39,8 @@ class Driver:
                 self._note(record)
         self.resumed = sum(not self._lacking(point) for point in definition.points)
         """How many points were complete before."""
+        self.cancelled = 0
+        """How many runs the executor gave up, as one whose cluster is lost does: they were not made, and did not fail."""
 
     def run(self, progress: Callable[[int, int], None] | None = None) -> None:
         """Run what is lacking. `progress` hears how many runs are done and how many are known to be wanted."""
@@ -45,12 +48,18 @@ class Driver:
         under_way = sum(self._submit(point) for point in self._definition.points)
         while under_way:
             task, future = self._next()
-            record = _outcome(task, future)
-            self._folder.save(record)
+            under_way -= 1
             self._under_way[task.point].remove(task.seed)
+            try:
+                record = _outcome(task, future)
+            except CancelledError:
+                self.cancelled += 1
+                continue
+            self._folder.save(replace(record, hint=self._definition.hint(record.hint)))
             self._note(record)
             done += 1
-            under_way += self._submit(self._definition.points[task.point]) - 1
+            # Of an executor that gives runs up nothing more is asked.
+            under_way += 0 if self.cancelled else self._submit(self._definition.points[task.point])
             if progress is not None:
                 progress(done, done + under_way)
 
@@ -96,5 +105,7 @@ def _outcome(task: Task, future: Future[Record]) -> Record:
     """What a task came to. A worker that cannot be had again is the task's failure, and the rest goes on."""
     try:
         return future.result()
-    except (Exception, CancelledError) as problem:
+    except CancelledError:
+        raise
+    except Exception as problem:
         return failed(task, problem)

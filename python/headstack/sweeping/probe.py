@@ -11,7 +11,7 @@ from headstack.errors import HeadstackError, InputError
 from headstack.sweeping import metrics
 from headstack.sweeping import settings as of_points
 from headstack.sweeping.definition import settings_without
-from headstack.sweeping.reading import nearest
+from headstack.sweeping.reading import nearest, typed
 from headstack.sweeping.run import Task, run_task
 from headstack.sweeping.settings import Built
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from headstack.sweeping.definition import Definition, Point
 
 _TRIED = 1000
+_OTHER_KIND = re.compile(r" is not (?:a number|a whole number|text\b)")
 _NO_PARAMETER = re.compile("cannot set `([^`]*)`: unknown field")
 
 
@@ -39,11 +40,14 @@ def check(definition: Definition) -> None:
         if record.error is None:
             metrics.check(definition.metrics, record.summary)
             _check_paths(definition)
+            _check_mixed(definition)
             _check_prices(definition)
             return
         first = first or InputError(record.error, record.hint)
     assert first is not None  # noqa: S101 (a sweep has a point)
-    raise InputError(f"{definition.path}: {_culprit(definition, definition.points[0])}{first}", first.hint)
+    raise InputError(
+        f"{definition.path}: {_culprit(definition, definition.points[0])}{first}", definition.hint(first.hint)
+    )
 
 
 def _check_paths(definition: Definition) -> None:
@@ -74,6 +78,21 @@ def _unknown(path: str, points: Iterable[Point]) -> HeadstackError | None:
         else:
             return None
     return first
+
+
+def _check_mixed(definition: Definition) -> None:
+    """Refuse, on an axis of numbers and texts, the values of the kind that its parameter does not take."""
+    for number, axis in enumerate(definition.axes):
+        kinds = {isinstance(choice.label, str) for choice in axis.choices if len(choice.sets) == 1}
+        for choice in axis.choices if len(kinds) == 2 else ():
+            point = next((each for each in definition.points if choice in each.choices), None)
+            try:
+                if point is not None:
+                    point.settings.build()
+            except HeadstackError as problem:
+                if _OTHER_KIND.search(str(problem)):
+                    where = f"{definition.path}: axis.{number} (`{axis.name}`)"
+                    raise InputError(f"{where}: {problem}", definition.hint(problem.hint)) from None
 
 
 def _check_prices(definition: Definition) -> None:
@@ -119,5 +138,8 @@ def _culprit(definition: Definition, point: Point) -> str:
             settings_without(definition, point, axis).build()
         except HeadstackError:
             continue
-        return f"axis.{number} (`{axis.name}`): "
+        value = next((value for choice in axis.choices for _, value in choice.sets if choice in point.choices), None)
+        # What is wrong with a list or a table is told without saying which.
+        what = f" {typed(value)}:" if isinstance(value, (list, dict)) else ""
+        return f"axis.{number} (`{axis.name}`):{what} "
     return ""

@@ -100,7 +100,10 @@ def text(table: Mapping[str, Any], key: str, where: str) -> str:
     """A text that must be there."""
     value = table.get(key)
     if not isinstance(value, str) or not value.strip():
-        raise InputError(f"{where}.{key}: must be a text" if key in table else f"{where}: `{key}` is missing")
+        if key not in table:
+            raise InputError(f"{where}: `{key}` is missing")
+        what = "is empty" if isinstance(value, str) else f"must be a text, not {typed(value)}"
+        raise InputError(f"{where}.{key}: {what}", f'{key} = "…"')
     return value.strip()
 
 
@@ -145,7 +148,8 @@ def typed(value: Any) -> str:
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= 10**MOST_LETTERS:
         # Python refuses to write out what is far longer.
         return f"a number of more than {MOST_LETTERS} digits"
-    written = toml_text(value)
+    # Python writes a plus sign that nobody types.
+    written = toml_text(value).replace("e+", "e") if isinstance(value, float) else toml_text(value)
     return written if len(written) <= MOST_LETTERS else f"{written[: MOST_LETTERS - 1]}…"
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from headstack.counted import plural
 from headstack.errors import InputError
+from headstack.files import to_read
 from headstack.sweeping import behind, cells, definition, metrics, reading, repeats
 from headstack.sweeping.folder import SWEEP, Folder
 
@@ -74,14 +75,16 @@ class Sweep:
         One for each point of which something is there, in the order of the grid.
     resumed
         How many points were complete when it was gone on with.
+    cancelled
+        How many runs the executor gave up, as one whose cluster is lost does: they were not made, and `resume` makes them.
     """
 
-    def __init__(self, folder: str | Path, resumed: int = 0) -> None:
-        folder = Path(folder)
+    def __init__(self, folder: str | Path, resumed: int = 0, cancelled: int = 0) -> None:
+        folder = to_read(folder)
         kept = Folder(folder)
         manifest = kept.manifest()
         text = reading.file_text(folder / SWEEP, "a sweep is")
-        self.folder, self.resumed = folder, resumed
+        self.folder, self.resumed, self.cancelled = folder, resumed, cancelled
         self.version: str = manifest["version"]
         self.identity: str = manifest["identity"]
         self.definition: Definition = definition.of_table(
@@ -210,6 +213,7 @@ class Sweep:
             "complete": len(self.complete),
             "failed": len(self.failures),
             "resumed": self.resumed,
+            "cancelled": self.cancelled,
             "wide": [result.point.number for result in self.wide],
             "ci95_note": self.ci95_note,
             "behind": [{"point": number, "why": why} for number, why in self.behind.items()],

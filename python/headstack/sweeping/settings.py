@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from headstack import _core
 from headstack.errors import InputError
-from headstack.files import check_file_url
+from headstack.files import check_file_url, named
 from headstack.overrides import scheduler_override
 from headstack.sweeping.reading import nearest, toml_text, typed
 
@@ -21,7 +21,8 @@ RUN_KEYS = ("requests", "warmup_requests", "warmup_s", "until_s", "replay")
 """How requests are run; the names are those of `simulate`'s arguments in Python."""
 SOURCE_KEYS = ("system", "workload", "trace", "scheduler")
 """What is run."""
-_TRACE_KEYS = tuple(name for name in signature(_core.Trace).parameters if name != "path")
+TRACE_KEYS = tuple(name for name in signature(_core.Trace).parameters if name != "path")
+"""How a trace is read, below `trace.`."""
 
 Texts = tuple[tuple[str, str], ...]
 
@@ -80,8 +81,8 @@ def of(values: Mapping[str, Any], folder: Path) -> Settings:
     if "trace" in told:
         check_file_url(told["trace"])
     for option in below["trace"]:
-        if option not in _TRACE_KEYS:
-            raise InputError(f"a trace has no option `trace.{option}`", nearest(option, _TRACE_KEYS))
+        if option not in TRACE_KEYS:
+            raise InputError(f"a trace has no option `trace.{option}`", nearest(option, TRACE_KEYS))
     for key, other in (("workload", "trace"), ("trace", "workload")):
         if below[key] and key not in told:
             raise InputError(f"`{key}.{next(iter(below[key]))}` is set, and the requests come from a {other}")
@@ -102,7 +103,7 @@ def of(values: Mapping[str, Any], folder: Path) -> Settings:
 def _found(name: str, folder: Path) -> str:
     """The file beside the sweep file, if there is one; else the name as it stands."""
     beside = folder / name
-    return str(beside) if "\n" not in name and beside.is_file() else name
+    return str(beside) if "\n" not in name and beside.is_file() else named(name)
 
 
 def _frozen(value: Any) -> Any:

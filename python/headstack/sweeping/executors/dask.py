@@ -6,8 +6,8 @@ import logging
 import os
 import signal
 import threading
-from concurrent.futures import Executor, Future
-from contextlib import contextmanager, nullcontext, suppress
+from concurrent.futures import Executor, Future, InvalidStateError
+from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from headstack.errors import InputError, extra_hint
@@ -17,10 +17,16 @@ if TYPE_CHECKING:
 
 _RETRIES = 3
 """A run whose worker is lost is given to another one so many times."""
+_LOOK_S = 0.5
+_GRACE_S = 2.0
+"""So long after the scheduler was lost results are still taken: some are on their way."""
 
 
 class DaskExecutor(Executor):
-    """What `distributed` calls an executor, and the client and cluster that belong to it."""
+    """What `distributed` calls an executor, and the client and cluster that belong to it.
+
+    Runs of a cluster that is lost are cancelled, which is all there is to know: until it is shut down, nothing is logged.
+    """
 
     is_remote = True
 
@@ -30,6 +36,7 @@ class DaskExecutor(Executor):
         except ModuleNotFoundError as problem:
             raise InputError(f"--dask needs the Python package `{problem.name}`", extra_hint("dask")) from None
         self._cluster = None
+        self._logged = ExitStack()
         if address.startswith("local:"):
             with _deaf_to_ctrl_c():
                 self._cluster = LocalCluster(
@@ -48,19 +55,57 @@ class DaskExecutor(Executor):
                 f"--dask {address}: no scheduler answers there ({problem})", "HOST:PORT of a dask-scheduler, or local:2"
             ) from None
         self._executor = self._client.get_executor(pure=False, retries=_RETRIES)
+        # What breaks with a scheduler that is gone logs a traceback for each connection, and asyncio others.
+        self._logged.enter_context(_unlogged())
+        self._under_way: set[Future[Any]] = set()
+        self._is_lost = False
+        self._lock, self._closing = threading.Lock(), threading.Event()
+        threading.Thread(target=self._watch, name="dask", daemon=True).start()
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """Serve a call on a worker."""
-        return self._executor.submit(fn, *args, **kwargs)
+        """Serve a call on a worker; it is cancelled where the scheduler is gone."""
+        from distributed.client import ClosedClientError
+
+        future: Future[Any] = Future()
+        try:
+            served = self._executor.submit(fn, *args, **kwargs)
+        except (ClosedClientError, OSError):
+            _give_up(future)
+            return future
+        with self._lock:
+            self._under_way.add(future)
+        served.add_done_callback(lambda served: self._settle(future, served))
+        return future
+
+    def _settle(self, future: Future[Any], served: Future[Any]) -> None:
+        """Pass on what a call came to, unless it was given up meanwhile."""
+        with self._lock:
+            self._under_way.discard(future)
+        if served.cancelled():
+            self._is_lost = True
+            _give_up(future)
+            return
+        with suppress(InvalidStateError):
+            problem = served.exception()
+            future.set_result(served.result()) if problem is None else future.set_exception(problem)
+
+    def _watch(self) -> None:
+        """Give up what is under way once the scheduler is lost: `distributed` waits without end for some results."""
+        while not self._closing.wait(_LOOK_S):
+            if not self._is_lost and self._client.status == "running":
+                continue
+            self._closing.wait(_GRACE_S)
+            with self._lock:
+                open_ones, self._under_way = self._under_way, set()
+            for future in open_ones:
+                _give_up(future)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """End; with `cancel_futures` what is under way is given up, and workers of ours end in the middle of it."""
+        self._closing.set()
         self._executor.shutdown(wait=wait and not cancel_futures)
-        _undisturbed(lambda: self._close(in_the_middle=cancel_futures))
-
-    def _close(self, *, in_the_middle: bool) -> None:
-        with _unlogged() if in_the_middle else nullcontext():
-            self._end(in_the_middle=in_the_middle)
+        with self._logged:
+            _undisturbed(lambda: self._end(in_the_middle=cancel_futures))
 
     def _end(self, *, in_the_middle: bool) -> None:
         if in_the_middle and self._cluster is not None:
@@ -84,6 +129,13 @@ def _unlogged() -> Iterator[None]:
         yield
     finally:
         logging.disable(before)
+
+
+def _give_up(future: Future[Any]) -> None:
+    """Cancel a future, and tell those who wait for it."""
+    if future.cancel():
+        with suppress(RuntimeError, InvalidStateError):
+            future.set_running_or_notify_cancel()
 
 
 def _undisturbed(work: Callable[[], None]) -> None:
