@@ -12,6 +12,8 @@ from headstack.sweeping import definition
 BASE = '[base]\nsystem = "hp-97560"\nworkload = "thesis-4ms"\nrequests = 300\n'
 RPM = '[[axis]]\npath = "rotation_rpm"\nvalues = [4002, 5400, 7200]\n'
 GAP = '[[axis]]\nname = "gap"\npath = "workload.stream.0.inter_arrival.exponential_ms"\nvalues = [20.0, 40.0]\n'
+NO_ROOM = '[[axis]]\nname = "last"\npath = "workload.stream.0.range_lba"\nvalues = [[0, 1000000], [0, 4000000]]\n'
+"""The HP 97560 has fewer sectors than the second of these."""
 
 
 def written(place: Path, text: str, name: str = "grid.toml") -> Path:

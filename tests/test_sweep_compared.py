@@ -18,7 +18,7 @@ from headstack.report.sweep import effects, sweep_page
 from headstack.shown import with_minus
 from headstack.sweeping import pareto, repeats
 from headstack.sweeping.result import PointResult
-from sweeps import BASE, GAP, RPM, written
+from sweeps import BASE, GAP, NO_ROOM, RPM, written
 
 UNKNOWN = "Whether these differences are chance is not known (one run a point)."
 
@@ -266,8 +266,6 @@ def test_a_sweep_ends_with_1_where_a_limit_is_broken(tmp_path: Path) -> None:
 
 
 DRIVES = '[[axis]]\npath = "system"\nvalues = ["nearline-18tb", "archive-8tb"]\n'
-NO_ROOM = '[[axis]]\nname = "last"\npath = "workload.stream.0.range_lba"\nvalues = [[0, 1000000], [0, 4000000]]\n'
-"""The HP 97560 has fewer sectors than the second of these."""
 
 
 def test_a_limit_is_asked_of_the_points_that_have_its_metric(tmp_path: Path) -> None:
@@ -522,30 +520,6 @@ cases = [{ name = "one", set = { "volume.data.failed_drives" = [0] } }, \
     assert "1 of 2 points: point 1" in said
 
 
-def test_loads_with_a_point_each_tell_the_times_of_those_that_keep_up(tmp_path: Path) -> None:
-    """The p99 of a queue that grew without end was told as one among others, and its page had a chart without axes."""
-    text = (BASE + GAP).replace("hp-97560", "nearline-18tb").replace("300", "1_000")
-    text = text.replace("20.0, 40.0", "0.5, 20.0, 40.0")
-    found = headstack.sweep(written(tmp_path, text), tmp_path / "out").compare()
-    assert found.left_behind == {0}
-    times = [point.estimate("response_ms.p99") for point in found.points[1:]]
-    ends = sorted(time.mean for time in times if time is not None)
-    assert (
-        f"none to compare it with; the p99 of those that keep up is {ends[0]:.4g} to {ends[1]:.4g} ms."
-        in found.answer()
-    )
-    assert "1 of 3 points does not keep up with its load" in found.answer()
-    # Of crosses alone there is no key.
-    found.__dict__["left_behind"] = {0, 1, 2}
-    chart = next(section for section in sweep_page(found).sections if "against" in section.title).chart
-    assert chart is not None
-    assert {
-        layer.parts["encoding"]["color"].get("legend", "")
-        for layer in chart.layers
-        if "color" in layer.parts["encoding"]
-    } == {None}
-
-
 def test_a_load_that_is_lost_is_told(crowded: Path) -> None:
     """At the heaviest of three loads nothing keeps up: the answer spoke of those that are left, and JSON counted them alone."""
     found = run_cli("compare", crowded, "--json").json()
@@ -564,67 +538,6 @@ def test_a_load_that_is_lost_is_told(crowded: Path) -> None:
     assert "at the one load at which more than one point is compared" in found["answer"]
 
 
-def test_points_that_failed_or_are_not_complete_are_in_the_answer(tmp_path: Path) -> None:
-    """A load of which every point failed was in no number at all: "at 2 of 2 loads" of three."""
-    ranges = NO_ROOM.replace("[0, 1000000], ", "[0, 1000000], [0, 2000000], ")
-    text = 'metrics = ["response_ms.p99"]\n' + BASE.replace("thesis-4ms", "light-million") + RPM + ranges
-    headstack.sweep(written(tmp_path, text), tmp_path / "out")
-    found = run_cli("compare", tmp_path / "out", "--json").json()
-    assert (found["points"], found["grid_points"], found["loads"], found["loads_compared"]) == (6, 9, 3, 2)
-    assert [(each["points"], each["why"]) for each in found["loads_left_out"]] == [([2, 5, 8], {"failed": 3})]
-    assert "at 2 of the 2 loads at which more than one point is compared" in found["answer"]
-    assert "3 of 9 points failed." in found["answer"]
-    assert "Nothing is compared at 1 of 3 loads: [0, 4000000], where 3 of 3 points failed." in found["answer"]
-    # And one that is not run to its end.
-    min((tmp_path / "out" / "runs").iterdir()).unlink()
-    answer = headstack.compare(tmp_path / "out").answer()
-    assert "1 of 9 points is not complete." in answer
-    assert "Nothing is compared at 1 of 3 loads" in answer
-
-
-def test_loads_of_one_point_each_are_not_left_out(tmp_path: Path) -> None:
-    found = headstack.sweep(written(tmp_path, BASE + GAP), tmp_path / "out").compare()
-    assert (found.summary["loads"], found.summary["loads_compared"], found.summary["loads_left_out"]) == (2, 0, [])
-    min((tmp_path / "out" / "runs").iterdir()).unlink()
-    left = headstack.Sweep(tmp_path / "out").compare()
-    assert left.answer().endswith("1 of 2 points is not complete.")
-    assert left.summary["loads"] == 2
-    # It would have had nothing to be compared with, and it is not there.
-    assert [each["why"] for each in left.summary["loads_left_out"]] == [{"not complete": 1}]
-
-
-def test_one_point_is_told_as_one(tmp_path: Path) -> None:
-    """It was "1 of 1 points, 1 runs", and "1 of 1 points: point 0 …; their response times grow"."""
-    text = BASE.replace("300", "1_000") + RPM.replace("4002, 5400, 7200", "1000") + GAP.replace("20.0, 40.0", "0.5")
-    file = written(tmp_path, text.replace("hp-97560", "nearline-18tb"))
-    said = " ".join(run_cli("sweep", file, "--out", tmp_path / "out").out.split())
-    assert "1 of 1 point: point 0 (rotation_rpm 1000, gap 0.5); its response times grow" in said
-    done = headstack.Sweep(tmp_path / "out")
-    page = sweep_page(done.compare())
-    assert page.subtitle == "1 of 1 point, 1 run"
-    assert "1 of 1 point complete. 1 does not keep up with its load." in done._repr_html_()
-    assert repr(done).endswith(", 1 of 1 point)")
-    assert repr(done.compare()).endswith(", 1 point)")
-    texts = [page.answer, page.subtitle, *page.notices, *(section.text for section in page.sections), said]
-    assert not [
-        each for each in texts if re.search(r"(?<![\d.,±] )\b1 (?:points|runs|loads|candidates|requests)\b", each)
-    ]
-
-
-def test_a_page_of_points_of_which_one_served_nothing_is_drawn(tmp_path: Path) -> None:
-    """It ended with an internal error: of a point without responses the curve had no kind of number."""
-    text = (
-        '[base]\nsystem = "lost.toml"\nworkload = "thesis-4ms"\nrequests = 50\n[[axis]]\nname = "fails"\n'
-        'path = "volume.data.failures"\nvalues = [[{ drive = 0, at_s = 0.0001 }, { drive = 1, at_s = 0.0002 }], []]\n'
-    )
-    array = '[volume.data]\nlevel = "raid-5"\ndrives = ["cheetah-9lp", "cheetah-9lp", "cheetah-9lp"]\n'
-    (tmp_path / "lost.toml").write_text(array)
-    found = headstack.sweep(written(tmp_path, text), tmp_path / "out").compare()
-    assert "1 of 2 points lost data, and wins nothing." in found.answer()
-    found.report(tmp_path / "page.html")
-    assert (tmp_path / "page.html").is_file()
-
-
 def test_a_queue_that_grows_keeps_within_no_limit(crowded: Path) -> None:
     """A p99 of 1,400 ms passed a limit of 5,000, and was 19,870 in a run ten times as long."""
     gate = run_cli("compare", crowded, "--fail-if", "response_ms.p99 > 1000000ms")
@@ -634,14 +547,3 @@ def test_a_queue_that_grows_keeps_within_no_limit(crowded: Path) -> None:
     assert "not keeping up, so that times grow with the length of the run" in said
     # What does not grow with the run is asked as of any other point.
     assert run_cli("compare", crowded, "--fail-if", "power.average_w > 1000W").code == 0
-
-
-def test_the_heaviest_load_is_the_one_that_slows_the_same_drive(tmp_path: Path) -> None:
-    """It was that of the slowest of the quickest points: a light one, under which a slow drive alone was run."""
-    rule = "constraints = [\"gap < 100 or system == 'hp-97560'\"]\n"
-    systems = '[[axis]]\npath = "system"\nvalues = ["hp-97560", "cheetah-9lp"]\n'
-    text = rule + BASE + systems + GAP.replace("20.0, 40.0", "30.0, 200.0")
-    found = headstack.sweep(written(tmp_path, text), tmp_path / "out").compare()
-    assert [len(load) for load in found.loads] == [2, 1]
-    tile = next(number for number in sweep_page(found).numbers if number.label.startswith("lowest p99"))
-    assert "cheetah-9lp" in tile.detail
