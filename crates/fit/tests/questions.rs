@@ -46,7 +46,8 @@ fn planted_values_are_found_inside_their_intervals_and_what_was_there_before_is_
         let (low, high) = joint(row);
         assert!(low <= truth && truth <= high, "{name}: {truth} is not in [{low}, {high}]");
         assert!(high - low < 0.5 * truth.max(1.0), "{name}: [{low}, {high}] says next to nothing");
-        let before = row.before.as_ref().and_then(Value::as_float).unwrap();
+        // What the file does not have holds by default.
+        let before = row.before.as_ref().or(row.by_default.as_ref()).and_then(Value::as_float).unwrap();
         assert!(before < low || high < before, "{name}: {before} is in [{low}, {high}]");
         assert!(row.known.is_identifiable() && row.gain.is_clear, "{row:?}");
     }
