@@ -197,7 +197,10 @@ def test_a_url_is_a_trace(trace: Path, tmp_path: Path) -> None:
     for place in (f"file://{tmp_path}/traces.zip", f"simplecache::file://{tmp_path}/traces.zip"):
         assert run_cli("trace", "info", f"zip://fleet.parquet::{place}", "--json").json()["requests"] > 0
     assert "`zip://a.csv::nowhere://host/b.zip`" in refused("trace", "info", "zip://a.csv::nowhere://host/b.zip")
-    assert "there is nothing at" in refused("trace", "info", f"file://{tmp_path}/nothing.parquet")
+    # The URL of a local file is its path.
+    assert f"`{tmp_path}/nothing.parquet`: No such file" in refused(
+        "trace", "info", f"file://{tmp_path}/nothing.parquet"
+    )
     assert "a URL that fsspec opens" in refused("trace", "info", "nowhere://host/file")
 
 
@@ -258,7 +261,7 @@ def test_messages_call_a_copy_as_it_was_given(tmp_path: Path) -> None:
         capture_output=True,
         check=False,
     )
-    said = {f"file://{notes}": refused("trace", "info", f"file://{notes}"), "/dev/stdin": piped.stderr.decode()}
+    said = {str(notes): refused("trace", "info", f"file://{notes}"), "/dev/stdin": piped.stderr.decode()}
     for name, message in said.items():
         assert f"`{name}` does not begin like a trace" in message
         assert "/proc/self/fd" not in message

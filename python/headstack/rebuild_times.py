@@ -57,30 +57,22 @@ def _times(point: PointResult) -> Rebuild | None:
     try:
         built = settings.build()
         quiet = _core.Workload(toml=_QUIET)
-        loaded = _look(built.system, built.requests, run.seed, {**dict(built.run), "until_s": until_s})
-        idle = _look(built.system, quiet, run.seed, {"until_s": IDLE_LOOK_S})
+        loaded = _rate(built.system, built.requests, run.seed, {**dict(built.run), "until_s": until_s})
+        idle = _rate(built.system, quiet, run.seed, {"until_s": IDLE_LOOK_S})
     except Interrupted:
         raise
     except HeadstackError:
         # No place to rebuild onto, or a replay that knows no rebuilds.
         return None
-    if loaded is None or idle is None:
+    if not loaded or not idle:
         return None
     drive = _core.Drive(built.system.drives[0][1])
-    idle_s = _surface_s(drive, idle.mb_per_s) * min(idle.of_mb / _capacity_mb(drive), 1.0)
-    return Rebuild(idle_s * max(idle.mb_per_s / loaded.mb_per_s, 1.0) / 3600, idle_s / 3600)
+    idle_s = _surface_s(drive, idle) * _held(text)
+    return Rebuild(idle_s * max(idle / loaded, 1.0) / 3600, idle_s / 3600)
 
 
-class _Look(NamedTuple):
-    """What a stretch of a rebuild shows."""
-
-    mb_per_s: float
-    of_mb: float
-    """All that is rebuilt: less than a drive where its spare room lies on all of them."""
-
-
-def _look(system: _core.System, requests: Any, seed: int, options: dict[str, Any]) -> _Look | None:
-    """The rate of a rebuild in the second half of a time: the first one fills caches."""
+def _rate(system: _core.System, requests: Any, seed: int, options: dict[str, Any]) -> float | None:
+    """The rate of a rebuild, in MB/s, in the second half of a time: the first one fills caches."""
     until_s = options["until_s"]
     half, whole = (
         simulate(system, requests, seed=seed, keep=False, threads=1, **{**options, "until_s": end_s}).summary
@@ -91,8 +83,14 @@ def _look(system: _core.System, requests: Any, seed: int, options: dict[str, Any
         return None
     rebuilt_mb = after["rebuilt_mb"] - before["rebuilt_mb"]
     # What is rebuilt to its end meanwhile has a rate of its own.
-    rate = after["mb_per_s"] if rebuilt_mb <= 0 or after["finished_s"] else rebuilt_mb / (until_s / 2)
-    return _Look(rate, after["rebuilt_mb"] / after["progress"]) if rate and after["progress"] else None
+    return after["mb_per_s"] if rebuilt_mb <= 0 or after["finished_s"] else rebuilt_mb / (until_s / 2)
+
+
+def _held(text: str) -> float:
+    """The share of a drive that is rebuilt: spare room that lies on all drives held nothing."""
+    (volume,) = tomllib.loads(text)["volume"].values()
+    spares = volume.get("declustered", {}).get("distributed_spares", 0)
+    return 1.0 - spares / len(volume["drives"])
 
 
 def _failed(text: str) -> str | None:
@@ -108,10 +106,6 @@ def _failed(text: str) -> str | None:
     if not volume.get("spares") and not volume.get("declustered", {}).get("distributed_spares"):
         volume["spares"] = volume["drives"][:1]
     return "".join(f"{key} = {toml_text(value)}\n" for key, value in table.items())
-
-
-def _capacity_mb(drive: _core.Drive) -> float:
-    return drive.capacity_sectors * drive.sector_bytes / 1e6
 
 
 def _surface_s(drive: _core.Drive, outermost_mb_per_s: float) -> float:

@@ -257,7 +257,7 @@ class Watts(TypedDict):
     average_w: float
     energy_j: float
     per_request_j: NotRequired[float]
-    """All energy over the requests, idle time between them included; absent without requests."""
+    """All energy over the requests, idle time between them included; absent without requests, and of single drives."""
     at_work_per_request_j: NotRequired[float]
     """The same of what was drawn while an arm sought, waited for a sector or transferred."""
     by_state_w: dict[str, float]

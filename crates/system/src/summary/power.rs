@@ -14,10 +14,11 @@ pub struct PowerSummary {
     pub average_w: f64,
     /// All of it, in joules.
     pub energy_j: f64,
-    /// The same for each request, idle time between them included; absent without requests.
+    /// Of all drives, the same for each request, idle time between them included; absent without requests.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub per_request_j: Option<f64>,
-    /// What was drawn while an arm sought, waited for a sector or transferred, for each request; what a drive did by itself is in it.
+    /// Of all drives, what was drawn while an arm sought, waited for a sector or transferred, for each request; what drives did by
+    /// themselves, and rebuilds, are in it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at_work_per_request_j: Option<f64>,
     /// The mean power by what it was drawn for; the states add up to it.
@@ -25,7 +26,7 @@ pub struct PowerSummary {
 }
 
 impl PowerSummary {
-    /// Of an energy used over `span_ns` for so many requests; `None` where no time passed.
+    /// Of an energy used over `span_ns` for so many requests, 0 if they are nobody's alone; `None` where no time passed.
     pub(super) fn new(energy: &Energy, requests: u64, span_ns: u128) -> Option<Self> {
         let span_s = span_ns as f64 / 1e9;
         let at_rest = energy.by_state_j.idle + energy.by_state_j.resting;

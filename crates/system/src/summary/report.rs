@@ -106,36 +106,35 @@ impl Recorder {
         energies: &[Option<Energy>],
         span_ns: u128,
     ) -> Vec<DriveSummary> {
-        let summary = |(index, drive): (usize, &crate::spec::DriveConfig)| {
-            let units = || units_of(system, end, index);
-            let mechanism = units().map(|unit| u128::from(unit.mechanism.0)).sum::<u128>();
-            let arms = |units: usize| units * drive.spec.arms.moving() as usize;
-            let counts = drive.spec.provenance_counts();
-            DriveSummary {
-                name: drive.name.clone(),
-                model: drive.model.clone(),
-                requests: self.statistics.per_drive[index],
-                commands: units().map(|unit| unit.commands).sum(),
-                utilisation: ratio(mechanism, span_ns * arms(units().count()) as u128),
-                queue_mean: ratio(units().map(|unit| unit.load_area).sum(), span_ns),
-                queue_max: units().map(|unit| unit.load_max).max().unwrap_or(0),
-                held_back: units().map(|unit| unit.held_back).sum(),
-                busy_s: UnitWork {
-                    seek: seconds(units().map(|unit| unit.work.seek).sum()),
-                    rotation: seconds(units().map(|unit| unit.work.rotation).sum()),
-                    transfer: seconds(units().map(|unit| unit.work.transfer()).sum()),
-                    background: seconds(units().map(|unit| unit.background.total()).sum()),
-                },
-                power: energies[index]
-                    .and_then(|energy| PowerSummary::new(&energy, self.statistics.per_drive[index], span_ns)),
-                conditions: power::conditions(drive, units()),
-                assumed_share: assumed_share(
-                    counts.iter().map(|&(kind, count)| {
+        let summary =
+            |(index, drive): (usize, &crate::spec::DriveConfig)| {
+                let units = || units_of(system, end, index);
+                let mechanism = units().map(|unit| u128::from(unit.mechanism.0)).sum::<u128>();
+                let arms = |units: usize| units * drive.spec.arms.moving() as usize;
+                let counts = drive.spec.provenance_counts();
+                DriveSummary {
+                    name: drive.name.clone(),
+                    model: drive.model.clone(),
+                    requests: self.statistics.per_drive[index],
+                    commands: units().map(|unit| unit.commands).sum(),
+                    utilisation: ratio(mechanism, span_ns * arms(units().count()) as u128),
+                    queue_mean: ratio(units().map(|unit| unit.load_area).sum(), span_ns),
+                    queue_max: units().map(|unit| unit.load_max).max().unwrap_or(0),
+                    held_back: units().map(|unit| unit.held_back).sum(),
+                    busy_s: UnitWork {
+                        seek: seconds(units().map(|unit| unit.work.seek).sum()),
+                        rotation: seconds(units().map(|unit| unit.work.rotation).sum()),
+                        transfer: seconds(units().map(|unit| unit.work.transfer()).sum()),
+                        background: seconds(units().map(|unit| unit.background.total()).sum()),
+                    },
+                    // Several drives work for a request of an array: what each draws is nobody's alone.
+                    power: energies[index].and_then(|energy| PowerSummary::new(&energy, 0, span_ns)),
+                    conditions: power::conditions(drive, units()),
+                    assumed_share: assumed_share(counts.iter().map(|&(kind, count)| {
                         (kind == headstack_drive::spec::ProvenanceKind::Assumed, count)
-                    }),
-                ),
-            }
-        };
+                    })),
+                }
+            };
         system.config().drives.iter().enumerate().map(summary).collect()
     }
 
