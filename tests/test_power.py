@@ -60,7 +60,12 @@ def test_a_run_tells_what_it_drew() -> None:
     power = summary["power"]
     assert sum(power["by_state_w"].values()) == pytest.approx(power["average_w"])
     assert power["energy_j"] == pytest.approx(power["average_w"] * summary["simulated_s"])
+    # The energy of a request is of all drives: several work for one in an array.
+    each = {name: power.pop(name) for name in ("per_request_j", "at_work_per_request_j")}
     assert power == summary["drives"][0]["power"]
+    assert each["per_request_j"] * summary["requests"] == pytest.approx(power["energy_j"])
+    at_work_w = power["average_w"] - power["by_state_w"]["idle"]
+    assert each["at_work_per_request_j"] * summary["requests"] == pytest.approx(at_work_w * summary["simulated_s"])
     assert 5.3 < power["average_w"] < 12.28
     assert "W on average" in headstack("simulate", "nearline-18tb", *LOAD).out
 
