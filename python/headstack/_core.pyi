@@ -424,9 +424,11 @@ class StreamModel:
             The form of fitted delays: "constant", "uniform" (from 0 to twice the mean), "normal" (a quarter of the mean as standard
             deviation), "exponential"; `None`: that of the model's own delays, and "normal" where it has none.
 
-        Returns a dict: `spec`, `parameters` (each with `name`, `unit`, `before` (`None` of a delay that the model does not have),
-        `after`, `law` (of a delay), `ci95` (two ends), `identifiable`, `why`), and `differences` of the fitted model from each row,
-        relative.
+        Returns
+        -------
+        dict
+            `spec`, `parameters` (each with `name`, `unit`, `before` (`None` of a delay that the model does not have), `after`, `law`
+            (of a delay), `ci95` (two ends), `identifiable`, `why`), and `differences` of the fitted model from each row, relative.
         """
     @property
     def name(self, /) -> str:
