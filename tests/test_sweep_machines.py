@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from concurrent.futures import CancelledError
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ from conftest import headstack as run_cli
 from conftest import refused
 from headstack.counted import plural
 from headstack.sweeping import folder
+from headstack.sweeping.executors.dask import DaskExecutor
 from sweeps import BASE, GAP, RPM, Lost, written
 
 
@@ -98,6 +100,28 @@ def test_a_dask_scheduler_that_is_lost_leaves_runs_to_be_made(tmp_path: Path) ->
     run_cli("sweep", file, "--out", out, "--resume", "--json")
     headstack.sweep(file, tmp_path / "here")
     assert (out / folder.RESULTS).read_bytes() == (tmp_path / "here" / folder.RESULTS).read_bytes()
+
+
+def test_a_cluster_that_is_lost_before_its_first_run_can_be_left(tmp_path: Path) -> None:
+    """The client had given up the scheduler by then, and to cancel what was under way was an internal error."""
+    pytest.importorskip("distributed", reason="needs `distributed`: pip install 'headstack[dask]'")
+    address = tmp_path / "scheduler.json"
+    scheduler = subprocess.Popen(
+        [sys.executable, "-m", "distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard",
+         "--scheduler-file", address], stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    try:
+        _until(address.exists)
+        executor = DaskExecutor(json.loads(address.read_text())["address"])
+        asked = [executor.submit(abs, -1) for _ in range(3)]
+    finally:
+        scheduler.kill()
+        scheduler.wait()
+    with pytest.raises(CancelledError):
+        asked[0].result(timeout=60)
+    _until(lambda: executor._client.status == "closed")
+    executor.shutdown(cancel_futures=True)
+    assert all(future.cancelled() for future in asked)
 
 
 def _until(holds: Callable[[], bool]) -> None:

@@ -117,7 +117,7 @@ def _weighed(done: Sweep, needed: float | None, threads: int | None) -> Explorat
     return Exploration(
         comparison,
         needed,
-        {number: found.hours for number, found in times.items()},
+        {number: found.hours for number, found in times.items() if found.hours is not None},
         {number: found.idle_hours for number, found in times.items()},
     )
 
@@ -224,7 +224,9 @@ class Exploration:
         known = [(text, value) for metric, text in costs if (value := _known(point, metric)) is not None]
         if (hours := self.rebuild_hours.get(point.point.number)) is not None:
             known.append(("rebuilt in about {} h", hours))
-        return ", ".join(text.format(cells.figure(value)) for text, value in known)
+        # Hours are an estimate, off by a few percent and more.
+        digits = {text: 2 if text.startswith("rebuilt") else 4 for text, _ in known}
+        return ", ".join(text.format(cells.figure(value, digits[text])) for text, value in known)
 
     @property
     def summary(self) -> ExplorationSummary:

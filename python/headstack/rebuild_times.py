@@ -30,8 +30,8 @@ _QUIET = "requests = 1\n[[stream]]\nread_fraction = 1.0\nsize.fixed_kib = 4\nint
 class Rebuild(NamedTuple):
     """How long a drive takes to be rebuilt, in hours."""
 
-    hours: float
-    """While the load goes on."""
+    hours: float | None
+    """While the load goes on; none where it was over before anything was rebuilt."""
     idle_hours: float
     """Where nothing else is to do."""
 
@@ -47,6 +47,13 @@ def rebuild_times(points: Sequence[PointResult], threads: int | None = None) -> 
     return {point.point.number: times for point, times in zip(points, found, strict=True) if times is not None}
 
 
+class _Seen(NamedTuple):
+    """What a look at a rebuild tells."""
+
+    mb_per_s: float
+    held_mb: float
+
+
 def _times(point: PointResult) -> Rebuild | None:
     text = _failed(point.point.settings.system)
     if text is None or not point.runs:
@@ -57,22 +64,22 @@ def _times(point: PointResult) -> Rebuild | None:
     try:
         built = settings.build()
         quiet = _core.Workload(toml=_QUIET)
-        loaded = _rate(built.system, built.requests, run.seed, {**dict(built.run), "until_s": until_s})
-        idle = _rate(built.system, quiet, run.seed, {"until_s": IDLE_LOOK_S})
+        loaded = _look(built.system, built.requests, run.seed, {**dict(built.run), "until_s": until_s})
+        idle = _look(built.system, quiet, run.seed, {"until_s": IDLE_LOOK_S})
     except Interrupted:
         raise
     except HeadstackError:
         # No place to rebuild onto, or a replay that knows no rebuilds.
         return None
-    if not loaded or not idle:
+    if idle is None:
         return None
-    drive = _core.Drive(built.system.drives[0][1])
-    idle_s = _surface_s(drive, idle) * _held(text)
-    return Rebuild(idle_s * max(idle / loaded, 1.0) / 3600, idle_s / 3600)
+    idle_s = _surface_s(_core.Drive(built.system.drives[0][1]), idle, _held(text))
+    hours = None if loaded is None else idle_s * max(idle.mb_per_s / loaded.mb_per_s, 1.0) / 3600
+    return Rebuild(hours, idle_s / 3600)
 
 
-def _rate(system: _core.System, requests: Any, seed: int, options: dict[str, Any]) -> float | None:
-    """The rate of a rebuild, in MB/s, in the second half of a time: the first one fills caches."""
+def _look(system: _core.System, requests: Any, seed: int, options: dict[str, Any]) -> _Seen | None:
+    """The rate of a rebuild in the second half of a time: the first one fills caches."""
     until_s = options["until_s"]
     half, whole = (
         simulate(system, requests, seed=seed, keep=False, threads=1, **{**options, "until_s": end_s}).summary
@@ -83,14 +90,18 @@ def _rate(system: _core.System, requests: Any, seed: int, options: dict[str, Any
         return None
     rebuilt_mb = after["rebuilt_mb"] - before["rebuilt_mb"]
     # What is rebuilt to its end meanwhile has a rate of its own.
-    return after["mb_per_s"] if rebuilt_mb <= 0 or after["finished_s"] else rebuilt_mb / (until_s / 2)
+    rate = after["mb_per_s"] if rebuilt_mb <= 0 or after["finished_s"] else rebuilt_mb / (until_s / 2)
+    return _Seen(rate, after["held_mb"]) if rate else None
 
 
 def _held(text: str) -> float:
-    """The share of a drive that is rebuilt: spare room that lies on all drives held nothing."""
+    """The share of the rows in use that is rebuilt: spare room that lies on all drives held nothing."""
     (volume,) = tomllib.loads(text)["volume"].values()
-    spares = volume.get("declustered", {}).get("distributed_spares", 0)
-    return 1.0 - spares / len(volume["drives"])
+    layout = volume.get("declustered", {})
+    spares = layout.get("distributed_spares", 0)
+    # A block of a design has its own room; else some of the drives have none of a slice.
+    around = layout["group_width"] + spares if layout.get("design") == "block-design" else len(volume["drives"])
+    return 1.0 - spares / around
 
 
 def _failed(text: str) -> str | None:
@@ -108,18 +119,21 @@ def _failed(text: str) -> str | None:
     return "".join(f"{key} = {toml_text(value)}\n" for key, value in table.items())
 
 
-def _surface_s(drive: _core.Drive, outermost_mb_per_s: float) -> float:
-    """How long writing all of a drive takes that is written at this rate in its outermost zone, and nothing else to do.
+def _surface_s(drive: _core.Drive, seen: _Seen, held: float) -> float:
+    """How long writing what was on a drive takes that is written at this rate in its outermost zone, and nothing else to do.
 
     Near the rate of the media it is slower further in, as they are; a lower one, that of a limit, of a bus or of commands that
-    wait for a revolution each, is the same everywhere until the media are slower still.
+    wait for a revolution each, is the same everywhere until the media are slower still. `held` is the share of the sectors
+    in use: a layout may leave rows at the end without any, and room for failed drives between.
     """
     zones = drive.zones()
-    share = outermost_mb_per_s / zones[0]["sequential_write_mb_per_s"]
-    mb = drive.sector_bytes / 1e6 * drive.describe()["actuators"]
-
-    def mb_per_s(zone: Any) -> float:
+    share = seen.mb_per_s / zones[0]["sequential_write_mb_per_s"]
+    mb_per_sector = held * drive.sector_bytes / 1e6 * drive.describe()["actuators"]
+    left_mb, took_s, rate = seen.held_mb, 0.0, seen.mb_per_s
+    for zone in zones:
         media = zone["sequential_write_mb_per_s"]
-        return share * media if share >= AT_THE_MEDIA else min(outermost_mb_per_s, media)
-
-    return sum(mb * zone["sectors"] / mb_per_s(zone) for zone in zones)
+        rate = share * media if share >= AT_THE_MEDIA else min(seen.mb_per_s, media)
+        mb = min(left_mb, mb_per_sector * zone["sectors"])
+        took_s += mb / rate
+        left_mb -= mb
+    return took_s + left_mb / rate

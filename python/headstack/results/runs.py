@@ -172,6 +172,8 @@ class Rebuild(TypedDict):
     began_s: float | None
     finished_s: float | None
     hours: float | None
+    held_mb: float
+    """What of the volume lay on the drive."""
     rebuilt_mb: float
     mb_per_s: float | None
     progress: float

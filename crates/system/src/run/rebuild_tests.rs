@@ -252,6 +252,7 @@ fn every_level_is_rebuilt_under_load_and_then_leaves_the_failed_drive_alone() {
         // All of the failed drive that the level uses; of a declustered one some rows are left over.
         let share = rebuild.rebuilt_mb / drive_mb();
         assert!(share <= 1.0 && share > 0.9, "{level}: {rebuild:?}");
+        assert!((rebuild.rebuilt_mb - rebuild.held_mb).abs() < 1e-6, "{level}: {rebuild:?}");
         // What was sent to the failed drive was sent in the first second; afterwards the spare serves.
         assert!(summary.drives[1].commands < 40, "{level}: {:?}", summary.drives[1]);
         let late = kept.rows.iter().filter(|row| row.arrival.as_s() > finished);

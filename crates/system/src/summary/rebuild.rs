@@ -25,6 +25,8 @@ pub struct RebuildSummary {
     pub finished_s: Option<f64>,
     /// From beginning to end, in hours.
     pub hours: Option<f64>,
+    /// What of the volume lay on the drive, in 10⁶ bytes.
+    pub held_mb: f64,
     /// Written onto the spare, in 10⁶ bytes.
     pub rebuilt_mb: f64,
     /// Mean rate from the beginning to the end, or to the end of the run.
@@ -89,7 +91,8 @@ pub(super) fn rebuilds(
         let summary = |RebuildUse { record, meanwhile }: &RebuildUse| {
             let (began_s, finished_s) = (record.began.map(Nanos::as_s), record.finished.map(Nanos::as_s));
             let span_s = began_s.map(|began| finished_s.unwrap_or(end_s) - began).filter(|&span| span > 0.0);
-            let rebuilt_mb = record.sectors as f64 * f64::from(sector_bytes) / 1e6;
+            let mb = |sectors: u64| sectors as f64 * f64::from(sector_bytes) / 1e6;
+            let rebuilt_mb = mb(record.sectors);
             let marks = record.marks.iter().enumerate().map(|(index, at)| {
                 [(index + 1) as f64 / MARKS as f64, at.as_s() - began_s.unwrap_or_default()]
             });
@@ -102,6 +105,7 @@ pub(super) fn rebuilds(
                 began_s,
                 finished_s,
                 hours: finished_s.and(span_s).map(|span| span / 3600.0),
+                held_mb: mb(record.held),
                 rebuilt_mb,
                 mb_per_s: span_s.map(|span| rebuilt_mb / span),
                 progress: record.progress_ppm as f64 / 1e6,

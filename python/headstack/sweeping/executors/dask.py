@@ -102,8 +102,13 @@ class DaskExecutor(Executor):
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """End; with `cancel_futures` what is under way is given up, and workers of ours end in the middle of it."""
+        from distributed.client import ClosedClientError
+
         self._closing.set()
-        self._executor.shutdown(wait=wait and not cancel_futures)
+        is_there = not self._is_lost and self._client.status == "running"
+        # A client that has given up its scheduler says with an error that there is nothing to cancel any more.
+        with suppress(ClosedClientError):
+            self._executor.shutdown(wait=wait and not cancel_futures and is_there)
         with self._logged:
             _undisturbed(lambda: self._end(in_the_middle=cancel_futures))
 

@@ -111,6 +111,24 @@ impl Declustered {
         Seat { drive, row: row * self.row_units + unit }
     }
 
+    /// How many units of so many stripes lie on a drive; the stripes are whole slices, or whole passes over the blocks.
+    pub(crate) fn held(&self, drive: usize, stripes: u64) -> u64 {
+        let groups = stripes / self.row_units;
+        let rows = match &self.design {
+            Groups::Permuted { rows, groups: of_slice, .. } => {
+                let (slices, drives) = (groups / of_slice, self.drives as u64);
+                let columns = drives - self.spares as u64;
+                // In as many slices as there are drives each is once in every column.
+                let (whole, first_left) = (slices / drives, slices - slices % drives);
+                let holds =
+                    |slice: &u64| (0..columns).any(|column| self.permuted_drive(*slice, column) == drive);
+                rows * (whole * columns + (first_left..slices).filter(holds).count() as u64)
+            }
+            Groups::Blocks(blocks) => blocks.held(drive, groups, self.width),
+        };
+        rows * self.row_units
+    }
+
     pub(crate) fn spare(&self, stripe: u64, lost: Seat, number: usize) -> Option<Seat> {
         if number >= self.spares {
             return None;
@@ -225,6 +243,21 @@ impl Blocks {
         };
         let places = blocks.iter().map(|block| block.iter().map(&mut place).collect()).collect();
         Self { places, rows: held.first().copied().unwrap_or(1).into() }
+    }
+
+    /// How many of so many groups have a drive among their first `width` members.
+    fn held(&self, drive: usize, groups: u64, width: usize) -> u64 {
+        let passes = groups / self.places.len() as u64;
+        let of_block = |block: &Vec<(u16, u32)>| {
+            let Some(index) = block.iter().position(|&(held, _)| usize::from(held) == drive) else {
+                return 0;
+            };
+            let len = block.len() as u64;
+            // It is this member in every pass that leaves so much.
+            let in_passes = |member: u64| (passes + len - 1 - (index as u64 + len - member) % len) / len;
+            (0..width as u64).map(in_passes).sum()
+        };
+        self.places.iter().map(of_block).sum()
     }
 
     /// Drive and row of a member of a group; after each pass over the blocks the members have moved on by one.

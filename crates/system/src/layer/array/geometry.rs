@@ -78,6 +78,17 @@ impl Geometry {
         }
     }
 
+    /// How many units of so many stripes lie on a drive.
+    pub(crate) fn held(&self, drive: usize, stripes: u64) -> u64 {
+        match self {
+            Self::Mirror { .. } | Self::Parity(_) => stripes,
+            Self::Near { drives, copies } => {
+                (stripes * *copies as u64 + (drives - 1 - drive) as u64) / *drives as u64
+            }
+            Self::Declustered(layout) => layout.held(drive, stripes),
+        }
+    }
+
     /// How many failed drives the array has room for itself.
     pub(crate) fn distributed_spares(&self) -> usize {
         match self {

@@ -199,6 +199,13 @@ impl Array {
         (joined(reads), joined(writes))
     }
 
+    /// Sectors of the array that lie on a drive.
+    fn held(&self, drive: usize) -> u64 {
+        let sectors = self.geometry.held(drive, self.stripes) * self.unit;
+        // The last unit of a mirror may be a short one.
+        if matches!(self.geometry, Geometry::Mirror { .. }) { self.limit } else { sectors }
+    }
+
     /// The stripes of a step in the rebuild of a drive.
     fn stripes_of_step(&self, drive: usize, turn: u64) -> Range<u64> {
         let State::Replaced(Replacement { rebuilt, .. }) = &self.states[drive] else { return 0..0 };
@@ -462,6 +469,10 @@ mod tests {
             let mut array = Array::new(geometry, UNIT, ROWS, UNIT * ROWS, &[]);
             let all = array.stripes as usize * array.geometry.members();
             let whole = seats(&array);
+            for drive in 0..drives {
+                let counted = whole.iter().filter(|seat| seat.drive == drive).count() as u64;
+                prop_assert_eq!(array.held(drive), counted * UNIT);
+            }
             prop_assert_eq!(whole.len(), all);
             prop_assert_eq!(whole.into_iter().collect::<BTreeSet<_>>().len(), all);
             let mut failed: Vec<usize> = picks.iter().map(|pick| pick % drives).collect();

@@ -32,6 +32,8 @@ pub(crate) struct Record {
     pub(crate) failed: Nanos,
     pub(crate) began: Option<Nanos>,
     pub(crate) finished: Option<Nanos>,
+    /// Sectors that the drive held.
+    pub(crate) held: u64,
     /// Sectors written so far.
     pub(crate) sectors: u64,
     /// The share of the steps that are complete, in parts of a million.
@@ -167,7 +169,7 @@ impl Repair {
             return;
         }
         for drive in self.failed_before.clone() {
-            self.records.push(Record { drive, ..Record::default() });
+            self.records.push(Record { drive, held: array.held(drive), ..Record::default() });
             self.waiting.push_back(drive);
         }
         self.begin(Nanos::ZERO, array);
@@ -193,7 +195,7 @@ impl Repair {
 
     fn fail(&mut self, now: Nanos, drive: usize, array: &mut Array) {
         array.states[drive] = State::Failed;
-        self.records.push(Record { drive, failed: now, ..Record::default() });
+        self.records.push(Record { drive, failed: now, held: array.held(drive), ..Record::default() });
         self.waiting.push_back(drive);
         if let Some((sectors, [first, last])) = array.lost() {
             let drives = array.missing().collect();
