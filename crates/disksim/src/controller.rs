@@ -3,6 +3,7 @@
 //!
 //! What is named here as carried is named so in [`crate::parameters::TABLE`], and nothing else.
 
+use crate::absent;
 use crate::electronics::{BLOCK_BYTES, BLOCK_KIB, BusTimes, Electronics, rounded, segments};
 use crate::error::ImportError;
 use crate::meaning::Meaning;
@@ -32,6 +33,7 @@ pub(crate) fn electronics(
         cache(parameters, &mut to, report)?;
         write_policy(parameters, &mut to)?;
     }
+    absent::tell(parameters, &mut to, report);
     scheduler(parameters, &mut to, report)?;
     bus(Some(parameters), bus_times, &mut to, report);
     Ok(to)

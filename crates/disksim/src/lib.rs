@@ -11,6 +11,7 @@
 //! Not read: what a `.parv` says of statistics, and the layout maps of second-generation layouts. A third generation of
 //! layouts does not exist; of the fourth, heads are counted and skews assumed, since its files have neither.
 
+mod absent;
 mod controller;
 mod electronics;
 mod error;

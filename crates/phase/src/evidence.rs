@@ -10,6 +10,17 @@ use std::collections::BTreeMap;
 /// of any phase would have: hypotheses that are nearly the same differ little on every pair, and that is no reason to
 /// leave the simpler one.
 pub(crate) fn advantage(errors: impl Iterator<Item = (usize, f64, f64)>) -> f64 {
+    ahead(errors, 1.0)
+}
+
+/// The same of hypotheses that differ in one number alone, where little on every pair is evidence, too: the standard error is
+/// what the blocks differ by.
+pub(crate) fn small_advantage(errors: impl Iterator<Item = (usize, f64, f64)>) -> f64 {
+    ahead(errors, 1e-9)
+}
+
+/// `least`: the least standard error, as a share of what pairs of any phase have.
+fn ahead(errors: impl Iterator<Item = (usize, f64, f64)>, least: f64) -> f64 {
     // For each block, what its pairs count more in all, and how many they are.
     let mut blocks: BTreeMap<usize, ([f64; 2], f64)> = BTreeMap::new();
     for (block, error, other) in errors {
@@ -27,7 +38,7 @@ pub(crate) fn advantage(errors: impl Iterator<Item = (usize, f64, f64)>) -> f64 
         let total: f64 = blocks.values().map(|(sums, _)| sums[kernel]).sum();
         let each = total / pairs;
         let spread: f64 = blocks.values().map(|(sums, pairs)| (sums[kernel] - each * pairs).powi(2)).sum();
-        let chance = pairs * chance_deviation(WIDTHS[kernel]).powi(2);
+        let chance = pairs * (least * chance_deviation(WIDTHS[kernel])).powi(2);
         total / spread.max(chance).sqrt()
     };
     let (wide, narrow) = (ahead(0), ahead(1));

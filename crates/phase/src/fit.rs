@@ -10,6 +10,7 @@ use crate::period;
 use crate::rescue::rescue;
 use crate::skew::{choose, keep_ranges, polish, reconsider};
 use crate::skip::{self, SkippedTrack};
+use crate::speed::{self, Evidence};
 
 pub use crate::model::Source;
 pub use crate::skew::Hypotheses;
@@ -97,9 +98,36 @@ pub struct PhaseFit {
     pub skipped: Vec<SkippedTrack>,
 }
 
+/// A layout fitted at one speed.
+struct Trial {
+    model: Model,
+    scores: Scores,
+    held_out: Coherence,
+    skipped: Vec<SkippedTrack>,
+    /// The sightings, those behind skipped tracks placed anew.
+    moved: Vec<Sighting>,
+}
+
+impl Trial {
+    fn new(geometry: &Geometry, sightings: &[Sighting], pairs: &[Pair], period_ns: f64) -> Self {
+        let (locked, held_out) = check(geometry, sightings, pairs, period_ns);
+        let (mut model, scores) = estimate(geometry, sightings, pairs, period_ns, &locked);
+        let mut skipped = Vec::new();
+        let mut moved = sightings.to_vec();
+        if let Some(found) = skip::find(&model, geometry, sightings, pairs) {
+            moved = geometry.skipping(&found.tracks).again(sightings);
+            (model, skipped) = (found.model, found.tracks);
+        }
+        period::sharpen(&mut model, &moved, pairs);
+        Self { model, scores, held_out, skipped, moved }
+    }
+}
+
 /// Hypotheses of the three levels and of the offsets.
 type Scores = [Hypotheses; 4];
 
+/// Where pairs agree so well the search has met the speed, and others need no trial.
+const CLEAR: f64 = 0.95;
 /// Pairs without which a zone has no say in the check.
 const FEW: usize = 10;
 
@@ -123,15 +151,19 @@ impl PhaseFit {
         let Some(period_ns) = period::search(geometry, &sightings, &pairs, nominal_ns) else {
             return unknown();
         };
-        let (locked, held_out) = check(geometry, &sightings, &pairs, period_ns);
-        let (mut model, scores) = estimate(geometry, &sightings, &pairs, period_ns, &locked);
-        let mut skipped = Vec::new();
-        let mut moved = sightings.clone();
-        if let Some(found) = skip::find(&model, geometry, &sightings, &pairs) {
-            moved = geometry.skipping(&found.tracks).again(&sightings);
-            (model, skipped) = (found.model, found.tracks);
+        let at = |period_ns| Trial::new(geometry, &sightings, &pairs, period_ns);
+        let evidence = Evidence::new(&sightings, &pairs);
+        let mut best = at(period_ns);
+        if best.model.coherence(&best.moved, &pairs) < CLEAR {
+            let others = [Some(nominal_ns), speed::of_windows(&nominal, &sightings, period::RANGE)];
+            for trial in others.into_iter().flatten().map(at) {
+                if evidence.ahead((&trial.model, &trial.moved), (&best.model, &best.moved)) > 0.0 {
+                    best = trial;
+                }
+            }
         }
-        period::sharpen(&mut model, &moved, &pairs);
+        evidence.keep_file(&mut best.model, &best.moved, nominal_ns);
+        let Trial { model, scores, held_out, skipped, moved } = best;
         let seen = [&sightings[..], &moved[..]];
         let report = Self::report(geometry, seen, &pairs, [&nominal, &model], scores, held_out);
         if report.coherence.is_next_to_nothing() {

@@ -29,6 +29,7 @@ mod rescue;
 mod search;
 mod skew;
 mod skip;
+mod speed;
 mod tracker;
 
 pub use fit::{Coherence, Estimate, Hypotheses, PhaseFit, Source, ZoneFit};

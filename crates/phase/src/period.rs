@@ -12,7 +12,7 @@ use crate::model::Model;
 use crate::pairs::{Pair, Sighting, distant_pairs};
 
 /// How far off the nominal speed may be.
-const RANGE: f64 = 0.0075;
+pub(crate) const RANGE: f64 = 0.0075;
 /// Pairs without which nothing can be said.
 const FEW: usize = 24;
 /// Times over which the period is made precise, in ns, ascending. Over longer ones it would gain nothing (0.01 turn in

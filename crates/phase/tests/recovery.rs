@@ -58,6 +58,45 @@ fn plain() -> Truth {
     }
 }
 
+/// The relative error of the speed that is found from so many times with so much noise, in turns.
+fn speed_error(truth: &Truth, noise: f64, seed: u64, count: u64) -> Option<f64> {
+    let noisy = Truth { noise_ns: noise * truth.period_ns, ..truth.clone() };
+    let seen = noisy.observe(&mut Random(seed), count);
+    let fit = PhaseFit::new(&observations(&seen), &Geometry::new(&truth.layout), NOMINAL_RPM);
+    fit.period_found.then(|| fit.period_ns / truth.period_ns - 1.0)
+}
+
+/// Where times are noisy, a speed beside that of the file agreed better with neighbours by chance: 50 ppm to 0.7 % off.
+#[test]
+fn the_right_speed_of_a_file_stays_however_noisy_the_times_are() {
+    let truth = Truth { period_ns: 60e9 / NOMINAL_RPM, breaks: Vec::new(), outliers: 0.0, ..plain() };
+    for (noise, seed, count) in (0..4).flat_map(|seed| {
+        [0.01, 0.03, 0.06, 0.1, 0.15]
+            .into_iter()
+            .flat_map(move |noise| [(noise, seed, 600), (noise, seed, 2000)])
+    }) {
+        let error = speed_error(&truth, noise, seed, count);
+        assert_eq!(error, Some(0.0), "noise {noise}, seed {seed}, {count} requests");
+    }
+}
+
+#[test]
+fn a_speed_that_is_not_the_file_s_is_found_among_noisy_times() {
+    for (off, seed) in [-0.006, -0.0005, 0.0001, 0.0025, 0.0071].into_iter().zip(0..) {
+        for noise in [0.03, 0.06, 0.1, 0.15] {
+            let truth = Truth {
+                period_ns: 60e9 / NOMINAL_RPM * (1.0 + off),
+                breaks: Vec::new(),
+                outliers: 0.0,
+                ..plain()
+            };
+            let error = speed_error(&truth, noise, seed, 2000);
+            let most = if noise > 0.06 { 200e-6 } else { 25e-6 };
+            assert!(error.is_some_and(|error| error.abs() < most), "{off} off, noise {noise}: {error:?}");
+        }
+    }
+}
+
 /// A drive file around a layout.
 fn drive(layout: &LayoutSpec) -> DriveSpec {
     let text =

@@ -397,3 +397,25 @@ fn every_parameter_is_accounted_for() {
         assert_eq!(carried + not, 1, "{name}");
     }
 }
+
+/// A lost line made an overhead 0 ms, or the cache go, without a word: and the file was said to have measured it.
+#[test]
+fn what_the_file_does_not_say_is_told_and_assumed() {
+    let lacks = |drive: &headstack_disksim::Import| {
+        drive.report.warnings.iter().find(|w| w.message.contains("lacks")).map(|w| w.message.clone())
+    };
+    assert_eq!(lacks(&Files::new().import().unwrap()), None);
+    let lost = [("Read miss over. after read = 0.5,", ""), ("Enable caching in buffer = 1,", "")];
+    let drive = Files::with_disk(&lost).import().unwrap();
+    assert_eq!(
+        lacks(&drive).as_deref(),
+        Some(
+            "the file lacks `Read miss over. after read` (taken as 0 ms), `Enable caching in buffer` (taken as 0, no cache)"
+        )
+    );
+    let told = &drive.spec.provenance["controller.read_overhead_ms"];
+    assert_eq!(
+        (told.kind, told.source.as_str()),
+        (ProvenanceKind::Assumed, "the file lacks `Read miss over. after read`, taken as 0 ms")
+    );
+}

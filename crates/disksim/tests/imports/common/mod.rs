@@ -25,7 +25,8 @@ disksim_disk SMALL {
    Low (write) water mark = 0.5,
    High (read) water mark = 0.5,
    Set watermark by reqsize = 0,
-   Fast write level = 0
+   Fast write level = 0, Read hit over. after write = 0.0, Read miss over. after write = 0.0, \
+   Write hit over. after read = 0.0, Write hit over. after write = 0.0, Write miss over. after write = 0.0
 } # the end
 ";
 
