@@ -102,11 +102,18 @@ def to_write(path: str | Path) -> Path:
     if kinds in (["file"], ["local"]):
         check_file_url(str(path))
         return Path(of_url(str(path)) or path)
-    url = _SCHEME.sub(r"\g<kind>://", str(path))
     raise InputError(
-        f"cannot write to `{url}`: traces are read from URLs, and nothing is written to one",
+        f"cannot write to `{url(path) or path}`: traces are read from URLs, and nothing is written to one",
         "name a local path, and copy what is written there",
     )
+
+
+def url(path: str | Path) -> str | None:
+    """The URL that a path was named as, with both its slashes, unless it is that of a local file."""
+    found = _SCHEME.match(str(path))
+    if found is None or found["kind"].lower() in ("file", "local"):
+        return None
+    return _SCHEME.sub(r"\g<kind>://", str(path))
 
 
 def write_whole(path: str | Path, text: str) -> None:

@@ -65,7 +65,8 @@ def improved(message: str, hint: str | None, given: Collection[str] = ()) -> tup
         if key[1] == "field" and asked and not within and (near := _elsewhere(asked[1])):
             # A plain path is that of a drive alone, and this system has several.
             near = f"drive.*.{near}" if near == asked[1] else near
-            return message.replace(", " + key[3], ""), hint or f"did you mean `{near}`?"
+            meant = f"did you mean `{near}`?" if near != key[2] else f"it is in no table: name it `{near}` alone"
+            return message.replace(", " + key[3], ""), hint or meant
         return message.replace(", " + key[3], ""), hint or f"known: {', '.join(known)}"
     if (name := _NAME.search(message)) and hint and (known_words := _KNOWN.match(hint)):
         said, known = name[1] if name[2] is None else name[2], known_words[1].split(", ")

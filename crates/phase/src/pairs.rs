@@ -9,8 +9,10 @@ use headstack_units::Nanos;
 
 /// Observations paired with each of as many that follow.
 const FOLLOWING: usize = 5;
-/// The longest time between the two of a pair.
-const FAR_NS: u64 = 500_000_000;
+/// The longest time between the two of a pair; the next where there are fewer pairs than say anything.
+pub(crate) const FAR_NS: [u64; 3] = [500_000_000, 2_000_000_000, 6_000_000_000];
+/// So few pairs say nothing.
+pub(crate) const FEW: usize = 24;
 /// Observations in a block. Pairs of one block share observations; evidence is counted by blocks, which do not.
 const BLOCK: usize = 16;
 
@@ -55,13 +57,24 @@ pub(crate) fn sightings(observations: &[Observation], geometry: &Geometry) -> Ve
         .collect()
 }
 
-/// Pairs close in time, in the order of their first sighting.
+/// Pairs close in time, in the order of their first sighting; of requests that are all far apart, as close as they are.
 pub(crate) fn pairs(sightings: &[Sighting]) -> Vec<Pair> {
+    let mut found = Vec::new();
+    for far_ns in FAR_NS {
+        found = pairs_within(sightings, far_ns);
+        if found.len() >= FEW {
+            break;
+        }
+    }
+    found
+}
+
+fn pairs_within(sightings: &[Sighting], far_ns: u64) -> Vec<Pair> {
     let mut pairs = Vec::with_capacity(sightings.len() * FOLLOWING);
     for (from, first) in sightings.iter().enumerate() {
         for (to, second) in sightings.iter().enumerate().skip(from + 1).take(FOLLOWING) {
             let ns = second.at.saturating_sub(first.at).0;
-            if ns > FAR_NS {
+            if ns > far_ns {
                 break;
             }
             pairs.push(Pair { from, to, ns: ns as f64 });

@@ -7,14 +7,12 @@
 
 use crate::evidence::{above_chance, look_elsewhere};
 use crate::geometry::Geometry;
-use crate::kernel::{NARROW, WIDE, weight, wrap};
+use crate::kernel::{NARROW, WIDE, by_chance, weight, wrap};
 use crate::model::Model;
-use crate::pairs::{Pair, Sighting, distant_pairs};
+use crate::pairs::{FAR_NS, FEW, Pair, Sighting, distant_pairs};
 
 /// How far off the nominal speed may be.
 pub(crate) const RANGE: f64 = 0.0075;
-/// Pairs without which nothing can be said.
-const FEW: usize = 24;
 /// Times over which the period is made precise, in ns, ascending. Over longer ones it would gain nothing (0.01 turn in
 /// 5 s are 15 ppm for one pair, and there are thousands), and jumps of the phase would no longer be rare.
 const LONGER_NS: [u64; 2] = [1_500_000_000, 5_000_000_000];
@@ -46,8 +44,22 @@ pub(crate) fn search(
     pairs: &[Pair],
     nominal_ns: f64,
 ) -> Option<f64> {
-    on_cylinders(geometry, sightings, pairs, nominal_ns)
-        .or_else(|| by_layout(&Model::of_file(geometry, nominal_ns), sightings, pairs))
+    let period_ns = on_cylinders(geometry, sightings, pairs, nominal_ns)
+        .or_else(|| by_layout(&Model::of_file(geometry, nominal_ns), sightings, pairs))?;
+    let is_far = pairs.iter().any(|pair| pair.ns > FAR_NS[0] as f64);
+    (!is_far || is_alone(&Model::of_file(geometry, period_ns), sightings, pairs)).then_some(period_ns)
+}
+
+/// Whether no other speed does nearly as well: over a second at an even pace a turn more or less, 1 % of the speed, fits as well.
+fn is_alone(model: &Model, sightings: &[Sighting], pairs: &[Pair]) -> bool {
+    let terms = of_layout(model, sightings, pairs);
+    let longest = terms.iter().map(|term| term.revolutions).fold(1.0, f64::max);
+    let shortest = terms.iter().map(|term| term.revolutions).fold(f64::INFINITY, f64::min).max(1.0);
+    let arm = (2.0 * RANGE * longest / 0.03).ceil().min(2000.0) as i32;
+    let speeds = (-arm..=arm).map(|point| 2.0 * RANGE * f64::from(point) / f64::from(arm));
+    let above = |speed| score(&terms, Guess { speed, skew: 0.0 }, WIDE) - by_chance(WIDE);
+    let best = speeds.clone().filter(|speed| speed.abs() * shortest <= 0.3).map(above).fold(0.0, f64::max);
+    speeds.filter(|speed| speed.abs() * shortest > 0.3).all(|speed| above(speed) < 0.7 * best)
 }
 
 /// From pairs on one cylinder.

@@ -80,6 +80,46 @@ fn the_right_speed_of_a_file_stays_however_noisy_the_times_are() {
     }
 }
 
+/// So many requests all over the disk, this long apart, of a drive that is as its file but for its speed.
+fn sparse(off: f64, apart_ns: [f64; 2], seed: u64) -> PhaseFit {
+    let truth = Truth {
+        period_ns: 60e9 / NOMINAL_RPM * (1.0 + off),
+        breaks: Vec::new(),
+        outliers: 0.0,
+        noise_ns: 20_000.0,
+        ..plain()
+    };
+    let layout = Layout::new(&truth.layout);
+    let (mut random, mut ns) = (Random(seed), 0.0);
+    let seen: Vec<Observation> = (0..300)
+        .map(|index| {
+            ns += random.between(apart_ns[0], apart_ns[1]);
+            let lba = random.below(layout.capacity());
+            let wait = (truth.end_revolutions(&layout, lba) - ns / truth.period_ns).rem_euclid(1.0);
+            let end = ns + wait * truth.period_ns + truth.noise_ns * random.normal();
+            Observation { index, at: Nanos(end as u64), lba }
+        })
+        .collect();
+    PhaseFit::new(&seen, &Geometry::new(&truth.layout), NOMINAL_RPM)
+}
+
+/// Requests 0.8 s and more apart made no pairs, and the period of a right file was not found.
+#[test]
+fn requests_far_apart_tell_the_speed_unless_they_come_at_an_even_pace() {
+    for (off, seed) in [0.0, 0.001, -0.004, 0.007].into_iter().zip(0..) {
+        for apart_ns in [[0.8e9, 1.2e9], [1.5e9, 2.5e9], [2.5e9, 5.5e9]] {
+            let fit = sparse(off, apart_ns, seed);
+            let error = fit.period_ns / (60e9 / NOMINAL_RPM * (1.0 + off)) - 1.0;
+            assert!(
+                fit.period_found && error.abs() < 2e-6,
+                "{off} off, {apart_ns:?}: {error}, {:?}",
+                fit.coherence
+            );
+        }
+        assert!(!sparse(off, [1e9, 1e9], seed).period_found, "{off}");
+    }
+}
+
 #[test]
 fn a_speed_that_is_not_the_file_s_is_found_among_noisy_times() {
     for (off, seed) in [-0.006, -0.0005, 0.0001, 0.0025, 0.0071].into_iter().zip(0..) {

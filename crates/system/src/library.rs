@@ -68,6 +68,22 @@ fn is_path(word: &str) -> bool {
         || path.is_file()
 }
 
+/// The path that a name means: `~/` is the home folder, and `file:///` the root, unless there is a file of that very name. A
+/// path object makes one slash of three.
+fn local(path: &Path) -> PathBuf {
+    let Some(name) = path.to_str().filter(|_| !path.exists()) else { return path.to_owned() };
+    if let Some(below) = name.strip_prefix("~/") {
+        return std::env::home_dir().map_or_else(|| path.to_owned(), |home| home.join(below));
+    }
+    let url = name.strip_prefix("file://localhost").or_else(|| name.strip_prefix("file:"));
+    match url {
+        Some(rest) if rest.starts_with('/') && (!rest.starts_with("//") || rest.starts_with("///")) => {
+            Path::new("/").join(rest.trim_start_matches('/'))
+        }
+        _ => path.to_owned(),
+    }
+}
+
 /// Reads the file at `path`.
 ///
 /// # Errors
@@ -122,7 +138,8 @@ pub fn resolve(
     if let Some(entry) = lists.iter().flat_map(|list| list.iter()).find(|entry| entry.name == word) {
         return Ok(entry.source());
     }
-    let path = directory.map_or_else(|| PathBuf::from(word), |directory| directory.join(word));
+    let named = local(Path::new(word));
+    let path = directory.map_or_else(|| named.clone(), |directory| directory.join(&named));
     if is_path(word) || path.is_file() {
         let source = read(&path)?;
         return if kind == DRIVE || kind == DRIVE_OR_SYSTEM { no_stream_model(source) } else { Ok(source) };
@@ -151,6 +168,27 @@ mod tests {
         assert!(unknown.to_string().contains("no workload called `light-milion`"), "{unknown}");
         assert!(unknown.hint().unwrap().contains("light-million"));
         assert!(matches!(resolve("drive", "nowhere/x.toml", &[drives()], None), Err(SystemError::Io { .. })));
+    }
+
+    #[test]
+    fn home_folders_and_urls_of_files_are_paths() {
+        let home = std::env::home_dir().unwrap();
+        for (name, meant) in [
+            ("~/a/b.toml", home.join("a/b.toml")),
+            ("file:///a/b.toml", PathBuf::from("/a/b.toml")),
+            ("file:/a/b.toml", PathBuf::from("/a/b.toml")),
+            ("file://localhost/a/b.toml", PathBuf::from("/a/b.toml")),
+            ("file://host/a.toml", PathBuf::from("file://host/a.toml")),
+            ("file:a.toml", PathBuf::from("file:a.toml")),
+            ("a/~/b.toml", PathBuf::from("a/~/b.toml")),
+        ] {
+            assert_eq!(local(Path::new(name)), meant, "{name}");
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("here.toml");
+        std::fs::write(&path, "a = 1").unwrap();
+        let url = format!("file://{}", path.display());
+        assert_eq!(resolve("system", &url, &[], Some(Path::new("elsewhere"))).unwrap().text, "a = 1");
     }
 
     #[test]

@@ -16,7 +16,7 @@ from headstack.errors import InputError
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-_FORM = re.compile(r"\s*([a-z0-9_.]+)\s*(>|<)\s*([+-]?)([0-9]+(?:\.[0-9]+)?)\s*(%|[A-Za-z/]*)\s*")
+_FORM = re.compile(r"\s*([a-z0-9_.]+)\s*(>|<)\s*([+-]?)([0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)\s*(%|[A-Za-z/]*)\s*")
 
 _IN_MS = {"s": 1000.0, "us": 0.001, "ns": 1e-6}
 

@@ -233,7 +233,7 @@ class SweepComparison:
             return ""
         if not any(len(load) > 1 for load in known):
             # A point that is alone under its load wins nothing.
-            return self._uncompared(metric, word, sum(map(len, costs)), known)
+            return self._uncompared(metric, word, unit, sum(map(len, costs)), known)
         prices = {cost for load in known for _, cost in load}
         count, total = sum(map(len, known)), sum(map(len, costs))
         if metric == metrics.USD and len(prices) == 1 and count == total:
@@ -251,7 +251,9 @@ class SweepComparison:
         near = "; another is so near that it may be chance" if any(rivals) else ""
         return f"The {least} {word}, {cost}, {verb} {self.design(point)}{aside}{near or _ties(metric, rivals, '')}."
 
-    def _uncompared(self, metric: str, word: str, kept: int, known: list[list[tuple[PointResult, float]]]) -> str:
+    def _uncompared(
+        self, metric: str, word: str, unit: str, kept: int, known: list[list[tuple[PointResult, float]]]
+    ) -> str:
         """What is said of a cost that no two points under a load tell."""
         if kept > len(known):
             return f"Nothing is compared by {word}, which {_is(metric)} known of {len(known)} of {kept} points."
@@ -259,7 +261,7 @@ class SweepComparison:
             return ""
         point, cost = known[0][0][0], cells.cell(known[0][0][0].estimate(metric))
         if metric != P99:
-            return f"Its {word}: {cost}."
+            return f"Its {word}: {cost}{unit}."
         only = "one that keeps up" if self.left_behind else "point"
         return f"The only {only} is {self.design(point) or point.label}, with a {word} of {cost} ms."
 

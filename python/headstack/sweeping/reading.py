@@ -9,6 +9,7 @@ from difflib import get_close_matches
 from math import isfinite
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 
+from headstack import files
 from headstack.errors import InputError
 
 if TYPE_CHECKING:
@@ -53,6 +54,11 @@ def file_text(path: Path, what: str) -> str:
         # Some editors begin a text with a byte-order mark.
         return path.read_text(encoding="utf-8-sig")
     except OSError as problem:
+        if (url := files.url(path)) is not None:
+            raise InputError(
+                f"cannot read `{url}`: traces are read from URLs, and nothing else is",
+                "copy it here, and name the copy",
+            ) from None
         raise InputError(f"cannot read `{path}`: {problem.strerror}") from None
     except UnicodeDecodeError:
         raise InputError(f"`{path}` is not text: {what} a TOML file") from None
