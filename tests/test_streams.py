@@ -273,7 +273,22 @@ def test_a_record_is_fitted_without_what_a_cache_answered(tmp_path: Path) -> Non
     found = command("calibrate", DRIVE, "--record", record, "--parameters", "mechanism.outer_mb_per_s", "--json").json()
     assert found["left_out_cached"] >= 3
     assert [row["name"] for row in found["parameters"]] == ["mechanism.outer_mb_per_s"]
-    assert found["train"]["after"]["mean_percent"] < found["train"]["before"]["mean_percent"]
+    # Rows of a record take turns: every other one of all was a write, and reads were scored alone.
+    parts = {fitted: {row["op"] for row in found["rows"] if row["fitted"] is fitted} for fitted in (True, False)}
+    assert parts == {True: {"read", "write"}, False: {"read", "write"}}
+
+
+def test_the_order_of_a_table_and_a_name_given_twice_do_not_matter(tmp_path: Path) -> None:
+    rows = [f"{op},300,{kib},{30 + kib / 1000}" for kib in (8, 32, 128, 512) for op in ("write", "read")]
+    found = []
+    for place, order in enumerate((rows, rows[::-1])):
+        table = tmp_path / f"{place}.csv"
+        table.write_text("\n".join(["op,file_mb,record_kib,mb_per_s", *order]) + "\n")
+        names = "cache.read_delay,cache.write_delay,cache.read_delay"
+        said = command("calibrate", DRIVE, "--table", table, "--parameters", names, "--json").json()
+        found.append([said[key] for key in ("parameters", "rows", "train", "test")])
+    assert found[0] == found[1]
+    assert [row["name"] for row in found[0][0]] == ["cache.read_delay", "cache.write_delay"]
 
 
 def test_a_fit_that_is_further_off_says_so() -> None:

@@ -40,12 +40,18 @@ class Throughputs:
     cached: int = 0
 
     def apart(self) -> tuple[list[Row], list[Row]]:
-        """What is fitted, and what is scored: the largest files and the others, or every other row where all are as large."""
-        largest = max(row[1] for row in self.rows)
-        train = [row for row in self.rows if row[1] == largest]
-        if len(train) < len(self.rows):
-            return train, [row for row in self.rows if row[1] != largest]
-        return self.rows[::2], self.rows[1::2]
+        """What is fitted, and what is scored, of reads and of writes: the largest files and the others, or every other row where
+        all are as large. In the order of their sizes, whatever that of the table."""
+        train: list[Row] = []
+        test: list[Row] = []
+        for op in OPS:
+            own = sorted((row for row in self.rows if row[0] == op), key=lambda row: row[1:3])
+            largest = max((row[1] for row in own), default=0.0)
+            of_largest = [row for row in own if row[1] == largest]
+            is_one_size = len(of_largest) == len(own)
+            train += of_largest[::2] if is_one_size else of_largest
+            test += of_largest[1::2] if is_one_size else [row for row in own if row[1] != largest]
+        return train, test
 
 
 @dataclass(frozen=True)
@@ -155,7 +161,8 @@ def calibrate_streams(
     drive
         A library name, a drive file or a model to start from.
     measured
-        What `from_record` or `from_table` read. The largest files are the training set, the others the test set.
+        What `from_record` or `from_table` read. The largest files are the training set, the others the test set, of reads and of
+        writes each.
     parameters
         Paths of the values to fit; those of `DEFAULTS` if empty, with the delays of what is read or written.
     law
@@ -164,7 +171,7 @@ def calibrate_streams(
     start = stream.model(drive)
     train, test = measured.apart()
     ops = {row[0] for row in train}
-    names = list(parameters) or [f"cache.{op}_delay" for op in OPS if op in ops] + list(DEFAULTS)
+    names = list(dict.fromkeys(parameters)) or [f"cache.{op}_delay" for op in OPS if op in ops] + list(DEFAULTS)
     _check_plausible(start, measured, names)
     before = _differences(start, [*train, *test], seed)
     found = start.fit(train, names, law=law, seed=seed)
