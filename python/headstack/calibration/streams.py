@@ -40,8 +40,10 @@ class Throughputs:
     cached: int = 0
 
     def apart(self) -> tuple[list[Row], list[Row]]:
-        """What is fitted, and what is scored, of reads and of writes: the largest files and the others, or every other row where
-        all are as large. In the order of their sizes, whatever that of the table."""
+        """What is fitted, and what is scored, of reads and of writes, in the order of their sizes.
+
+        The largest files and the others, or every other row where all are as large.
+        """
         train: list[Row] = []
         test: list[Row] = []
         for op in OPS:
