@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 import re
 from pathlib import Path
@@ -12,7 +13,7 @@ from conftest import headstack as command
 from conftest import refused
 from headstack import InputError, measure, stream
 from headstack.calibration.streams import StreamCalibration, from_table
-from headstack.report.streams import stream_columns, stream_rows
+from headstack.report.streams import stream_columns, stream_rows, stream_sections
 
 DRIVE = "maxtor-maxline-plus-ii"
 SMALL = ("--file-mb", "60", "--record-kib", "512,65536", "--repeats", "2")
@@ -44,6 +45,20 @@ def test_sizes_are_written_in_full() -> None:
 
 def _write(model: stream.StreamModel) -> dict[str, float]:
     return model.run("write", file_mb=10, record_kib=128)
+
+
+def test_intervals_of_two_files_do_not_stretch_the_chart() -> None:
+    """They went down to -1,000 MB/s, and the curves were a line at the top."""
+    points = [
+        {"mode": "read", "record_kib": kib, "file_mb": 60, "mb_per_s": rate, "ci95_mb_per_s": wide, "is_cached": False}
+        for kib, rate, wide in ((8, 30.0, 1000.0), (64, 35.0, 0.1))
+    ]
+    grid = {"record_kib": [8, 64], "file_mb": [60], "repeats": 2}
+    chart, _ = stream_sections({"grid": grid, "points": points})
+    assert "end at its edge" in chart.text
+    drawn = json.dumps(chart.chart.to_dict())
+    assert '"low": 0.0, "high": 70.0' in drawn
+    assert "-970" not in drawn
 
 
 def test_values_are_replaced_by_path_and_the_model_stays() -> None:

@@ -33,16 +33,22 @@ def stream_chart(streams: Mapping[str, Any], mode: str) -> Chart:
     known = [point for point in points if point["ci95_mb_per_s"] is not None]
     if not known:
         return chart
+    most = _drawn_to(points)
     frame = pl.DataFrame(
         {
             "x": [point["record_kib"] for point in known],
-            "low": [point["mb_per_s"] - point["ci95_mb_per_s"] for point in known],
-            "high": [point["mb_per_s"] + point["ci95_mb_per_s"] for point in known],
+            "low": [max(point["mb_per_s"] - point["ci95_mb_per_s"], 0.0) for point in known],
+            "high": [min(point["mb_per_s"] + point["ci95_mb_per_s"], most) for point in known],
         }
     )
     return vega.layer(
         chart, Chart(frame).mark("rule", color=style.GREY, opacity=0.7).encode(x="x:Q", y=vega.Y("low:Q"), y2="high:Q")
     )
+
+
+def _drawn_to(points: list[StreamPoint]) -> float:
+    """Up to where intervals are drawn: of two files they may be a thousand times as wide as the curves are high."""
+    return 2 * max(point["mb_per_s"] for point in points)
 
 
 def stream_columns(streams: Mapping[str, Any]) -> list[str]:
@@ -65,7 +71,7 @@ def stream_rows(streams: Mapping[str, Any], mode: str) -> list[list[str]]:
 def _cell(point: StreamPoint | None) -> Shown:
     if point is None:
         return Shown("×", Part("", None), Part("from a cache", None))
-    text = f"{point['mb_per_s']:.2f}" + ("*" if point["is_cached"] else "")
+    text = f"{point['mb_per_s']:,.2f}" + ("*" if point["is_cached"] else "")
     return Shown(text, Part("", point["mb_per_s"], "MB/s"), Part("from a cache", "yes" if point["is_cached"] else "no"))
 
 
@@ -84,6 +90,9 @@ def stream_sections(streams: Mapping[str, Any]) -> list[Section]:
                 f" {len(cached)} of {len(points_of(streams, mode))} are faster than the largest files by a tenth or more, up to "
                 f"{fastest:,.1f} MB/s: a cache answered (marked *)."
             )
+        points = points_of(streams, mode)
+        if any(point["mb_per_s"] + (point["ci95_mb_per_s"] or 0.0) > _drawn_to(points) for point in points):
+            text += " Intervals that reach beyond the chart end at its edge: of so few files they say next to nothing."
         sections.append(Section(f"Streams: {mode}s by record and file", text, stream_chart(streams, mode)))
         title = f"Streams: {mode}s, MB/s by record (KiB) and file (MB)"
         longer = "×: the record is longer than the file." if any("×" in row for row in rows) else ""
