@@ -7,7 +7,7 @@ use crate::identify::{keep_what_is_identifiable, settle};
 use crate::journal::Journal;
 use crate::objective::{Loss, Objective};
 use crate::parameter::Parameter;
-use crate::plan::{fit_round, in_bursts, other_starts};
+use crate::plan::{fit_round, in_bursts, most_first, other_starts};
 use crate::search::{is_better, prune};
 use crate::table::{CURVE, ParameterTable, SEEKS};
 use crate::trace::MeasuredTrace;
@@ -27,6 +27,8 @@ pub(crate) const LEAST_SHARE_OF_A_ROUND: f64 = 0.005;
 const LEAST_TOLD_SHARE: f64 = 0.02;
 /// Another start must lead to an objective that is smaller by this share.
 const LEAST_SHARE_OF_A_START: f64 = 0.01;
+/// One of few changed values must lead to one by so much smaller: the others were not in the way, else.
+const LEAST_SHARE_OF_FEW: f64 = 0.1;
 
 /// A drive fitted to a part of a trace.
 pub(crate) struct PartFit<'a> {
@@ -153,21 +155,26 @@ impl<'a> PartFit<'a> {
 
     fn try_other_starts(&mut self) -> Result<(), FitError> {
         let numbers_only = ParameterTable { choices: Vec::new(), ..self.table.clone() };
-        let mut starts: Vec<(Point, &ParameterTable)> =
+        let least = LEAST_SHARE_OF_A_START;
+        let mut starts: Vec<(Point, &ParameterTable, f64)> =
             other_starts(&self.evaluator, &self.point, &self.table.numbers)?
                 .into_iter()
-                .map(|other| (other, &numbers_only))
+                .map(|other| (other, &numbers_only, least))
                 .collect();
         // Numbers that were fitted to one way of sending data make up for another: from the file's values, too.
         let afresh = in_bursts(&self.evaluator, &[&self.before], &self.table.numbers)?;
-        starts.extend(afresh.map(|other| (other, &self.table)));
-        let most = (1.0 - LEAST_SHARE_OF_A_START) * self.point.ms();
+        starts.extend(afresh.map(|other| (other, &self.table, least)));
+        if let Some(file) = self.evaluator.point(&self.before)? {
+            let alone = self.table.alone_in(&self.before);
+            let other = most_first(&self.evaluator, file, &alone)?;
+            starts.extend(other.map(|other| (other, &self.table, LEAST_SHARE_OF_FEW)));
+        }
         let mut best: Option<Point> = None;
-        for (other, table) in starts {
+        for (other, table, least) in starts {
             let end = fit_round(&self.evaluator, &other, table, false)?;
             self.ends.push(end.values.clone());
             let is_best = best.as_ref().is_none_or(|best| end.ms() < best.ms());
-            if is_best && end.ms() < most && is_better(&self.point, &end) {
+            if is_best && end.ms() < (1.0 - least) * self.point.ms() && is_better(&self.point, &end) {
                 best = Some(end);
             }
         }

@@ -19,6 +19,9 @@ const ROOM_MS: f64 = 0.2;
 const FENCE_KIB: f64 = 8.0;
 /// So few numbers are searched with all steps in each round, and farther ones: that costs little.
 const FEW_NUMBERS: usize = 6;
+/// So many lines are followed, the one that gains most first, and each must gain this share of what is left.
+const MOST_LINES: u32 = 8;
+const LEAST_SHARE_OF_A_LINE: f64 = 0.05;
 /// What bursts, and what gathers before them, may come to.
 const BURSTS_KIB: [f64; 4] = [2.0, 4.0, 8.0, 16.0];
 
@@ -128,6 +131,39 @@ pub(crate) fn other_starts(
     let mut starts: Vec<Point> = evaluator.points(tried)?.into_iter().flatten().collect();
     starts.extend(in_bursts(evaluator, &[&start.values, &shifted], numbers)?);
     Ok(starts)
+}
+
+/// The drive that the file's becomes when the line that gains most is followed first, then that which gains most then, and so on;
+/// none where no line gains much.
+///
+/// A round takes its lines in turn: what one value has wrong, those before it in the table make up for, each a little, and then it
+/// gains nothing itself any more. Files are more often wrong in few values than in many.
+pub(crate) fn most_first(
+    evaluator: &Evaluator<'_>,
+    file: Point,
+    numbers: &[Number],
+) -> Result<Option<Point>, FitError> {
+    let singles = numbers.iter().map(Line::far);
+    let buses = exchanges(numbers)
+        .into_iter()
+        .filter(|line| line.parts.iter().all(|it| it.0.path.starts_with("bus.")));
+    let lines: Vec<Line> = singles.chain(buses).collect();
+    let (mut point, mut followed) = (file, 0);
+    while followed < MOST_LINES {
+        let places: Vec<(usize, f64)> = (0..lines.len())
+            .flat_map(|line| lines[line].steps.iter().flat_map(move |&step| [(line, -step), (line, step)]))
+            .collect();
+        let tried = places.iter().map(|&(line, step)| lines[line].at(&point.values, step)).collect();
+        let found = evaluator.points(tried)?;
+        let gains = places.iter().zip(found).filter_map(|(&(line, _), found)| Some((line, found?.ms())));
+        let Some((line, _)) = gains.min_by(|a, b| a.1.total_cmp(&b.1)) else { break };
+        let next = descend(evaluator, &point, &lines[line], false)?;
+        if next.ms() > (1.0 - LEAST_SHARE_OF_A_LINE) * point.ms() {
+            break;
+        }
+        (point, followed) = (next, followed + 1);
+    }
+    Ok((followed > 0).then_some(point))
 }
 
 /// The best of the drives whose data go over the bus in bursts, of what several sizes lead to along the lines nearest to

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Noise, file, measured, random, served};
+use common::{MIXED, Noise, file, measured, random, served};
 use headstack_drive::spec::{BusTransfers, ReadAhead};
 use headstack_fit::{Calibration, MeasuredTrace, Monitor, Options, calibrate};
 use headstack_system::{Input, System};
@@ -194,4 +194,23 @@ fn data_that_go_over_the_bus_in_bursts_are_found_to_do_so() {
     assert!((buffer.read_fence_kib - 8.0).abs() < 1.0, "{buffer:?}");
     // While 8 KiB go over the bus, some more come: a burst of a little more would take them along.
     assert!((7.0..11.0).contains(&buffer.burst_kib), "{buffer:?}");
+}
+
+/// In turn, numbers before the wrong ones in the table each made up for a part of them, and the wrong ones gained nothing any more:
+/// 0.2 ms were left of 0.34.
+#[test]
+#[ignore = "slow: a fit of all overheads, from several starts"]
+fn a_few_wrong_numbers_are_found_whatever_comes_before_them() {
+    let real = [
+        ("bus.write_mb_per_s", "2.8432"),
+        ("bus.read_mb_per_s", "4.2416"),
+        ("controller.by_history.read_hit_at_rest_ms", "0.8039"),
+    ];
+    let trace = measured("seagate-st32171w", &pairs(&real), MIXED, 1600, Noise::default(), 4);
+    let found = fitted("seagate-st32171w", &trace, &["controller", "bus"]);
+    let bus = &found.drive.bus;
+    assert!((bus.write_mb_per_s / 2.8432 - 1.0).abs() < 0.01, "{bus:?}");
+    assert!((bus.read_mb_per_s / 4.2416 - 1.0).abs() < 0.01, "{bus:?}");
+    let left_ms = found.test.after.all.per_request.mae_ms;
+    assert!(left_ms < 0.01, "{left_ms} ms, {} before", found.test.before.all.per_request.mae_ms);
 }

@@ -12,11 +12,15 @@ use crate::pairs::{Pair, Sighting, distant_pairs};
 
 /// Beside those close in time, pairs of sightings so far apart have a say.
 const APART_NS: [u64; 3] = [500_000_000, 1_500_000_000, 5_000_000_000];
-/// By so many standard errors a speed must be ahead of the file's. The best of all speeds is ahead of the right one by half of
-/// what it is off, in standard errors of its own.
+/// By so many standard errors pairs must speak for a speed. The best of all is ahead of the right one by half of what it is off, in
+/// standard errors of its own.
 const CLEAR: f64 = 3.0;
-/// Sightings within so long are looked at together; a jump of the phase spoils one such window.
-const WINDOW_NS: f64 = 4e9;
+/// A speed that is less likely by so much (twice the logarithm) is off by four standard errors.
+const UNLIKELY: f64 = 16.0;
+/// Sightings within so long are looked at together.
+const WINDOWS_NS: [f64; 2] = [4e9, 16e9];
+/// A period is right to a turn in this time before.
+const FIRST_NS: f64 = 1e9;
 /// Windows of fewer say next to nothing.
 const FEW: usize = 8;
 
@@ -34,6 +38,11 @@ impl Evidence {
         advantage(self.errors(one, other))
     }
 
+    /// The same of models that differ in nothing but their speed.
+    fn in_speed(&self, one: (&Model, &[Sighting]), other: (&Model, &[Sighting])) -> f64 {
+        small_advantage(self.errors(one, other))
+    }
+
     fn errors<'a>(
         &'a self,
         (one, one_sees): (&'a Model, &'a [Sighting]),
@@ -43,46 +52,107 @@ impl Evidence {
             .iter()
             .map(move |pair| (pair.block(), one.error(one_sees, pair), other.error(other_sees, pair)))
     }
+}
 
-    /// Gives a model the file's speed, unless its own is clearly better.
-    pub(crate) fn keep_file(&self, model: &mut Model, sightings: &[Sighting], nominal_ns: f64) {
-        let with_file = Model { period_ns: nominal_ns, ..model.clone() };
-        let ahead = small_advantage(self.errors((model, sightings), (&with_file, sightings)));
-        if ahead <= CLEAR {
-            *model = with_file;
+/// What the sightings of windows of time say together. Those of a window add up to a vector, whose length does not know the phase:
+/// one that jumps spoils a window.
+struct Windows {
+    /// Of each sighting of a window the turns since the window began, at the model's period, and its angle.
+    turns: Vec<Vec<(f64, f64)>>,
+    sightings: usize,
+    /// A turn in so many is what a window can tell.
+    longest: f64,
+}
+
+impl Windows {
+    fn new(model: &Model, sightings: &[Sighting], window_ns: f64) -> Self {
+        let number = |sighting: &Sighting| (sighting.at.0 as f64 / window_ns) as u64;
+        let turns: Vec<Vec<(f64, f64)>> = sightings
+            .chunk_by(|a, b| number(a) == number(b))
+            .filter(|window| window.len() >= FEW)
+            .map(|window| {
+                let turned = |it: &Sighting| (it.at.0 - window[0].at.0) as f64 / model.period_ns;
+                window.iter().map(|it| (turned(it), model.turns(it))).collect()
+            })
+            .collect();
+        Self { sightings: turns.iter().map(Vec::len).sum(), turns, longest: window_ns / model.period_ns }
+    }
+
+    /// How long the vectors are at a speed, as the relative error of the model's.
+    fn length(&self, speed: f64) -> f64 {
+        let length = |window: &Vec<(f64, f64)>| {
+            let angles = window.iter().map(|(turned, turns)| TAU * (turned * (1.0 + speed) - turns));
+            let (x, y) = angles.fold((0.0, 0.0), |(x, y), angle| (x + angle.cos(), y + angle.sin()));
+            x.hypot(y)
+        };
+        self.turns.iter().map(length).sum()
+    }
+
+    /// The speed at which they are longest, at most `range` away.
+    fn best(&self, range: f64) -> f64 {
+        let mut best = (0.0, self.length(0.0));
+        let mut step = 0.2 / self.longest;
+        let mut arm = (range / step).ceil() as i32;
+        for _ in 0..3 {
+            let around = best.0;
+            let tried = (-arm..=arm).map(|point| around + step * f64::from(point));
+            best = tried
+                .map(|at| (at, self.length(at)))
+                .fold(best, |best, next| if next.1 > best.1 { next } else { best });
+            (step, arm) = (step / 8.0, 8);
         }
+        best.0
+    }
+
+    /// The mean cosine of the errors, at a speed.
+    fn agreement(&self, speed: f64) -> f64 {
+        self.length(speed) / self.sightings.max(1) as f64
+    }
+
+    /// How much likelier one speed is than another: twice the logarithm, as of errors that lie around the circle as von Mises has them.
+    fn likelier(&self, one: f64, other: f64) -> f64 {
+        2.0 * concentration(self.agreement(one)) * (self.length(one) - self.length(other))
+    }
+}
+
+/// The concentration of a von Mises distribution whose mean cosine this is (Fisher 1993, to a few percent).
+fn concentration(mean: f64) -> f64 {
+    let mean = mean.min(0.999);
+    match mean {
+        _ if mean < 0.53 => 2.0 * mean + mean.powi(3) + 5.0 / 6.0 * mean.powi(5),
+        _ if mean < 0.85 => -0.4 + 1.39 * mean + 0.43 / (1.0 - mean),
+        _ => 1.0 / (mean.powi(3) - 4.0 * mean.powi(2) + 3.0 * mean),
     }
 }
 
 /// The period near the model's, at most `range` of it away, at which the sightings of each window agree best with its layout.
 pub(crate) fn of_windows(model: &Model, sightings: &[Sighting], range: f64) -> Option<f64> {
-    let windows: Vec<Vec<(f64, f64)>> = sightings
-        .chunk_by(|a, b| (a.at.0 as f64 / WINDOW_NS) as u64 == (b.at.0 as f64 / WINDOW_NS) as u64)
-        .filter(|window| window.len() >= FEW)
-        .map(|window| {
-            let first = window[0].at.0;
-            let turned = |sighting: &Sighting| (sighting.at.0 - first) as f64 / model.period_ns;
-            window.iter().map(|sighting| (turned(sighting), model.turns(sighting))).collect()
-        })
-        .collect();
-    // What is together in a window adds up to a vector, whose length does not know the phase.
-    let score = |speed: f64| {
-        let power = |window: &Vec<(f64, f64)>| {
-            let angles = window.iter().map(|(turned, turns)| TAU * (turned * (1.0 + speed) - turns));
-            let (x, y) = angles.fold((0.0, 0.0), |(x, y), angle| (x + angle.cos(), y + angle.sin()));
-            (x * x + y * y) / window.len() as f64
-        };
-        windows.iter().map(power).sum::<f64>()
-    };
-    let mut best = (0.0, score(0.0));
-    // A peak is as wide as a turn in a window.
-    let mut step = 0.2 * model.period_ns / WINDOW_NS;
-    let mut arm = (range / step).ceil() as i32;
-    for _ in 0..3 {
-        let around = best.0;
-        let tried = (-arm..=arm).map(|point| around + step * f64::from(point)).map(|at| (at, score(at)));
-        best = tried.fold(best, |best, next| if next.1 > best.1 { next } else { best });
-        (step, arm) = (step / 8.0, 8);
+    let windows = Windows::new(model, sightings, WINDOWS_NS[0]);
+    (!windows.turns.is_empty()).then(|| model.period_ns / (1.0 + windows.best(range)))
+}
+
+/// Makes the period of a model precise where windows, ever longer ones as long as their sightings agree as well, find
+/// another clearly likelier. The file's speed stays where neither they nor pairs speak against it.
+pub(crate) fn settle(model: &mut Model, sightings: &[Sighting], evidence: &Evidence, nominal_ns: f64) {
+    let (mut reach, mut agreed) = (model.period_ns / FIRST_NS, 0.0);
+    let mut against_file = 0.0;
+    for window_ns in WINDOWS_NS {
+        let windows = Windows::new(model, sightings, window_ns);
+        let best = windows.best(reach);
+        if 2 * windows.sightings < sightings.len() || windows.agreement(best) < 0.95 * agreed {
+            break;
+        }
+        (reach, agreed) = (1.0 / windows.longest, windows.agreement(best));
+        against_file = windows.likelier(best, model.period_ns / nominal_ns - 1.0);
+        let moved = Model { period_ns: model.period_ns / (1.0 + best), ..model.clone() };
+        // Where a few times are wrong and the others precise, pairs know better: they do not mind the few.
+        let pairs_say = evidence.in_speed((&moved, sightings), (model, sightings));
+        if windows.likelier(best, 0.0) > UNLIKELY && pairs_say > -1.0 {
+            *model = moved;
+        }
     }
-    (!windows.is_empty()).then(|| model.period_ns / (1.0 + best.0))
+    let with_file = Model { period_ns: nominal_ns, ..model.clone() };
+    if against_file <= UNLIKELY && evidence.in_speed((model, sightings), (&with_file, sightings)) <= CLEAR {
+        *model = with_file;
+    }
 }
