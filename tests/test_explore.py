@@ -432,6 +432,22 @@ def test_hours_to_rebuild_are_near_those_of_a_whole_rebuild(tmp_path: Path) -> N
         assert (found["rebuild_hours_idle"] or 0) < 1.02 * (whole["hours"] or 0)
 
 
+def test_a_rebuild_from_the_innermost_tracks_on_takes_no_longer(tmp_path: Path) -> None:
+    """The rate of the innermost tracks was taken for that of the outermost, and slowed once more: a third too long."""
+    candidates, trace = tmp_path / "candidates.toml", tmp_path / "low.trace"
+    arrays = [
+        f'[[arrays]]\nlevel = "mirror"\ndrives = 2\nspares = ["ibm-9zx"]\nrebuild = {{ order = "{order}" }}\n'
+        for order in ("ascending", "descending")
+    ]
+    candidates.write_text('drives = ["ibm-9zx"]\n' + "".join(arrays))
+    trace.write_text("".join(f"{1000 * second}.0 0 {second * 16} 16 1\n" for second in range(40)))
+    load = headstack.Trace(trace, format="disksim-ascii")
+    found = headstack.explore(load, candidates, threads=1).summary["candidates"]
+    hours = [each["rebuild_hours_idle"] for each in found]
+    assert hours[0] == pytest.approx(0.1917, rel=0.05)
+    assert hours[1] == hours[0]
+
+
 @pytest.mark.parametrize(
     ("drives", "layout"),
     [

@@ -21,6 +21,8 @@ LOOK_S = 60.0
 """So much of the load is looked at; a shorter one to its end."""
 IDLE_LOOK_S = 20.0
 """So much of a rebuild without a load: its second half is past the caches that the first fills."""
+SHORT_S = 5 * IDLE_LOOK_S
+"""A rebuild that is so short is looked at to its end: the second half of the look is not its outermost tracks any more."""
 AT_THE_MEDIA = 0.9
 """A rebuild without a load that has so much of the media's rate is slower where the media are."""
 _REDUNDANT = frozenset(["raid-1", "mirror", "raid-10", "raid-4", "raid-5", "raid-6", "declustered"])
@@ -52,6 +54,8 @@ class _Seen(NamedTuple):
 
     mb_per_s: float
     held_mb: float
+    whole_s: float | None
+    """How long all of it took, if it was over by then."""
 
 
 def _times(point: PointResult) -> Rebuild | None:
@@ -66,6 +70,10 @@ def _times(point: PointResult) -> Rebuild | None:
         quiet = _core.Workload(toml=_QUIET)
         loaded = _look(built.system, built.requests, run.seed, {**dict(built.run), "until_s": until_s})
         idle = _look(built.system, quiet, run.seed, {"until_s": IDLE_LOOK_S})
+        ascending = None
+        if (inwards := _inwards(text)) is not None:
+            other = replace(settings, system=inwards).build().system
+            ascending = _look(other, quiet, run.seed, {"until_s": IDLE_LOOK_S})
     except Interrupted:
         raise
     except HeadstackError:
@@ -73,8 +81,15 @@ def _times(point: PointResult) -> Rebuild | None:
         return None
     if idle is None:
         return None
-    idle_s = _surface_s(_core.Drive(built.system.drives[0][1]), idle, _held(text))
-    hours = None if loaded is None else idle_s * max(idle.mb_per_s / loaded.mb_per_s, 1.0) / 3600
+    # One that goes inwards, on the outermost tracks, tells of those; one that goes outwards is as long as it.
+    outermost = idle if ascending is None else ascending
+    drive = _core.Drive(built.system.drives[0][1])
+    idle_s = outermost.whole_s or _surface_s(drive, outermost, _held(text))
+    if idle_s < SHORT_S and (to_its_end := _look(built.system, quiet, run.seed, {"until_s": 3 * idle_s})) is not None:
+        idle_s = to_its_end.whole_s or idle_s
+    hours = None
+    if loaded is not None:
+        hours = (loaded.whole_s or idle_s * max(idle.mb_per_s / loaded.mb_per_s, 1.0)) / 3600
     return Rebuild(hours, idle_s / 3600)
 
 
@@ -91,7 +106,19 @@ def _look(system: _core.System, requests: Any, seed: int, options: dict[str, Any
     rebuilt_mb = after["rebuilt_mb"] - before["rebuilt_mb"]
     # What is rebuilt to its end meanwhile has a rate of its own.
     rate = after["mb_per_s"] if rebuilt_mb <= 0 or after["finished_s"] else rebuilt_mb / (until_s / 2)
-    return _Seen(rate, after["held_mb"]) if rate else None
+    hours = after["hours"]
+    return _Seen(rate, after["held_mb"], None if hours is None else 3600 * hours) if rate else None
+
+
+def _inwards(text: str) -> str | None:
+    """The same system, rebuilt from the outermost tracks on, where it was from the innermost."""
+    table = tomllib.loads(text)
+    (volume,) = table["volume"].values()
+    rebuild = volume.get("rebuild", {})
+    if rebuild.get("order") != "descending":
+        return None
+    rebuild["order"] = "ascending"
+    return "".join(f"{key} = {toml_text(value)}\n" for key, value in table.items())
 
 
 def _held(text: str) -> float:

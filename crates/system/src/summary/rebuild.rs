@@ -25,7 +25,7 @@ pub struct RebuildSummary {
     pub finished_s: Option<f64>,
     /// From beginning to end, in hours.
     pub hours: Option<f64>,
-    /// What of the volume lay on the drive, in 10⁶ bytes.
+    /// What of the volume lay on the drive, in 10⁶ bytes; more than is written where room for it was on another drive that failed.
     pub held_mb: f64,
     /// Written onto the spare, in 10⁶ bytes.
     pub rebuilt_mb: f64,
