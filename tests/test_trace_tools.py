@@ -193,6 +193,17 @@ def test_a_trace_made_after_a_recording_is_as_slow(tmp_path: Path, name: str) ->
         assert like[f"{drive}_p99_ms"] == pytest.approx(1, rel=0.15)
 
 
+def test_a_made_trace_that_is_no_stand_in_is_said_so(tmp_path: Path) -> None:
+    original = data_file("traces/cloudphysics.vscsi")
+    made = headstack("trace", "make", tmp_path / "made.parquet", "--like", original)
+    said = " ".join(made.out.split())
+    assert "Further off than it should be: nearline-18tb mean ms, nearline-18tb p99 ms" in said
+    assert "the trace made does not stand in for the original: its requests wait otherwise" in said
+    told = headstack("trace", "make", tmp_path / "made.parquet", "--like", original, "--json").json()
+    alike = {row["what"]: row["is_alike"] for row in told["likeness"]}
+    assert (alike["nearline-18tb_p99_ms"], alike["hurst"], alike["mean_bytes"]) == (False, True, None)
+
+
 def test_several_traces_are_one(tmp_path: Path) -> None:
     head = "arrival_ms,lba,sectors,op,device\n"
     first, second, both = tmp_path / "first.csv", tmp_path / "second.csv", tmp_path / "both.csv"

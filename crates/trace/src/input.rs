@@ -109,9 +109,14 @@ impl Input {
         Some((Self { path: path.into(), head, complete: true, rest, compression: None, cut }, from == 0))
     }
 
-    /// Whether it can be read again, from any place: a file that is not packed.
-    pub(crate) fn is_plain_file(&self) -> bool {
-        self.compression.is_none() && self.path.is_file()
+    /// Whether it can be read again.
+    pub(crate) fn is_file(&self) -> bool {
+        self.path.is_file()
+    }
+
+    /// Whether it can be read from its beginning only.
+    pub(crate) fn is_packed(&self) -> bool {
+        self.compression.is_some()
     }
 
     /// The file, for messages.

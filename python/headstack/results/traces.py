@@ -208,6 +208,7 @@ class Likeness(TypedDict):
     original: Figure
     made: Figure
     ratio: Figure
+    is_alike: bool | None
 
 
 class MakeOutput(TypedDict):

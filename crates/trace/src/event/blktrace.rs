@@ -145,6 +145,7 @@ const ACTIONS: [Action; 16] = [
 ];
 
 /// The end of a file.
+#[derive(Clone, Copy, Debug)]
 pub(crate) struct End {
     /// When its last record was written.
     pub(crate) time: Nanos,

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use headstack_units::Nanos;
 
-use super::blktrace::{BlktraceFile, end_of};
+use super::blktrace::{BlktraceFile, End, end_of};
 use super::{Event, EventSource, Loss};
 use crate::input::{Cut, Input};
 use crate::text::BATCH;
@@ -67,6 +67,7 @@ pub(crate) struct BlktraceSet {
     missing: Vec<u32>,
     empty: Vec<u32>,
     short: Vec<u32>,
+    ends: Vec<(u32, End)>,
     unreadable: Notes,
 }
 
@@ -127,9 +128,14 @@ impl BlktraceSet {
             end.saturating_sub(last.time) > SHORT.max(Nanos(usual))
         });
         let short = short.map(|(cpu, _)| *cpu).collect();
-        let mut set = Self { files: streams, missing, empty, short, unreadable };
+        let mut set = Self { files: streams, missing, empty, short, ends, unreadable };
         set.drop_ended()?;
         Ok(set)
+    }
+
+    /// How the file of each processor ends, where that is known.
+    pub(crate) fn ends(&self) -> &[(u32, End)] {
+        &self.ends
     }
 
     /// Fills streams whose batch is used up; forgets none, as their notes are still wanted.

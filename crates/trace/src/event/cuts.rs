@@ -65,6 +65,8 @@ pub(super) struct Cut {
     pub(super) cpus: Vec<u32>,
     /// So many events lie before the first of the ends.
     pub(super) events: u64,
+    /// So many behind it.
+    pub(super) behind: u64,
 }
 
 impl Cuts {
@@ -95,7 +97,8 @@ impl Cuts {
             .filter(|(cpu, told)| told.is_loss(self.now, self.steps.is_open_on(*cpu)))
             .collect();
         let events = lost.iter().map(|(_, told)| told.events).min()?;
-        Some(Cut { cpus: lost.iter().map(|(cpu, _)| u32::from(*cpu)).collect(), events })
+        let cpus = lost.iter().map(|(cpu, _)| u32::from(*cpu)).collect();
+        Some(Cut { cpus, events, behind: self.now.events - events })
     }
 }
 

@@ -1,13 +1,14 @@
-//! Whether a processor stopped telling long before a text of events ends: its last lines are looked at before the first are given out.
+//! Whether a processor stopped telling long before a trace of events ends: its last events are looked at before the first are given out.
 //!
 //! Running numbers tell of events that are missing between others, and of none behind the last one. In text there is no file for
-//! each processor that would be seen to end early.
+//! each processor that would be seen to end early; and of files that all end within a second, too, one may have lost its last events.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use headstack_units::Nanos;
 
+use super::blktrace::End;
 use super::{Event, EventSource};
 use crate::input::Input;
 
@@ -19,9 +20,15 @@ const GAPS: u64 = 2;
 const KNOWN: u64 = 32;
 const KNOWN_IN_SHORT: u64 = 8;
 
+/// Files that hold no more events at their beginning hold none besides that cost much to look at.
+const FEW: u64 = 1000;
+
 /// So many bytes of the end are looked at first, and at most.
 const FIRST_BYTES: u64 = 1 << 16;
 const MOST_BYTES: u64 = 1 << 22;
+
+/// What is packed must be read from its beginning: of more bytes the end is not looked at.
+const MOST_PACKED_BYTES: u64 = 1 << 22;
 
 #[derive(Clone, Copy, Debug)]
 struct Told {
@@ -70,6 +77,12 @@ impl Ends {
         beginning.cpus.iter().filter(is_short).map(|(cpu, _)| u32::from(*cpu)).collect()
     }
 
+    /// Of how many events of a processor it is missed.
+    fn known(&self) -> u64 {
+        let count: u64 = self.cpus.values().map(|told| told.count).sum();
+        if count <= FEW { KNOWN_IN_SHORT } else { KNOWN }
+    }
+
     /// Whether all of the beginning tell something here.
     fn has_all(&self, beginning: &Self) -> bool {
         beginning.cpus.keys().all(|cpu| self.cpus.contains_key(cpu))
@@ -99,4 +112,35 @@ pub(super) fn short_cpus<S: EventSource>(
         }
         bytes *= 8;
     }
+}
+
+/// The same of text that is packed.
+pub(super) fn short_cpus_of_packed<S: EventSource>(
+    path: &Path,
+    beginning: &Ends,
+    whole: impl Fn() -> Option<S>,
+) -> Vec<u32> {
+    let is_small = std::fs::metadata(path).is_ok_and(|about| about.len() <= MOST_PACKED_BYTES);
+    let Some(mut source) = is_small.then(whole).flatten() else { return Vec::new() };
+    let (mut all, mut batch) = (Ends::default(), Vec::new());
+    while source.next_events(&mut batch).is_ok() && !batch.is_empty() {
+        for event in &batch {
+            all.push(event);
+        }
+    }
+    all.short(beginning, all.known())
+}
+
+/// The same of a run that begins like this, of which the file of each processor has such an end.
+pub(super) fn short_files(beginning: &Ends, files: &[(u32, End)]) -> Vec<u32> {
+    let end = files.iter().map(|(_, last)| last.time).max().unwrap_or_default();
+    let is_short = |(cpu, last): &&(u32, End)| {
+        let told = u16::try_from(*cpu).ok().and_then(|cpu| beginning.cpus.get(&cpu));
+        told.is_some_and(|told| {
+            let gap = told.longest_gap.max(last.longest_gap);
+            let silent = end.saturating_sub(last.time);
+            told.count >= beginning.known() && silent > Nanos(gap.0.saturating_mul(GAPS))
+        })
+    };
+    files.iter().filter(is_short).map(|(cpu, _)| *cpu).collect()
 }

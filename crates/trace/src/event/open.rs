@@ -76,6 +76,9 @@ fn refuse_cycles(input: &Input) -> Result<(), TraceError> {
 /// So many events at the beginning are looked at for losses before the first is given out.
 const AHEAD: usize = 1 << 13;
 
+/// What is shorter tells little of itself where events are missing.
+const LONG: u64 = 1 << 12;
+
 /// A trace of events being read.
 pub struct EventReader {
     source: Box<dyn EventSource>,
@@ -178,6 +181,8 @@ impl EventSource for EventReader {
     fn loss(&self) -> Loss {
         let mut loss = self.source.loss();
         loss.short_cpus.extend(&self.short);
+        loss.short_cpus.sort_unstable();
+        loss.short_cpus.dedup();
         loss
     }
 
@@ -225,15 +230,22 @@ pub fn open_events(path: &Path, options: &OpenOptions) -> Result<EventReader, Tr
     Ok(EventReader { cut, ..events(input, format, options)? })
 }
 
-/// The events of a run; where a processor's may be missing, they are read twice.
+/// The events of a run; where a processor's may be missing, they are read twice, and once again where its end is.
 fn events_of_set(path: &Path, options: &OpenOptions) -> Result<EventReader, TraceError> {
     let reader = |set| EventReader::new(Box::new(set), BLKTRACE.name, options);
     let set = open_set(path, options)?;
-    if options.pairing == PairingRule::Btt || !set.loss().is_suspected() {
-        return Ok(reader(set).survey_beginning(options.pairing));
+    let (loss, file_ends) = (set.loss(), set.ends().to_vec());
+    if options.pairing == PairingRule::Btt {
+        return Ok(reader(set));
     }
-    let survey = Some(survey(reader(open_set(path, options)?), true));
-    Ok(EventReader { survey, ..reader(set) })
+    let whole = || open_set(path, options).ok().map(reader);
+    if !(loss.missing_cpus.is_empty() && loss.empty_cpus.is_empty()) {
+        let survey = whole().map(|events| survey(events, true));
+        return Ok(EventReader { survey, ..reader(set) });
+    }
+    let opened = reader(set).survey_beginning(options.pairing);
+    let silent = ends::short_files(&opened.beginning(), &file_ends);
+    Ok(opened.ending_early(&silent, !loss.short_cpus.is_empty(), whole))
 }
 
 /// Reads events as far as they go, for what they tell of losses, of which it is known that there are some, or not.
@@ -261,33 +273,53 @@ fn pair(pairing: &mut Pairing, batch: &[Event], ios: &mut Vec<Io>) {
 /// The events of a file; text of which a processor's may be missing at the end is read once more, and once again where they are.
 fn events(input: Input, format: &Format, options: &OpenOptions) -> Result<EventReader, TraceError> {
     let reader = |source| EventReader::new(source, format.name, options);
-    let may_end_early = format.name != BLKTRACE.name && input.is_plain_file();
-    let path = input.path().clone();
+    let may_end_early = format.name != BLKTRACE.name && input.is_file();
+    let (path, is_packed) = (input.path().clone(), input.is_packed());
     let opened = reader(source_of(input, format, options)?).survey_beginning(options.pairing);
     if options.pairing == PairingRule::Btt || !may_end_early {
         return Ok(opened);
     }
     let again = |input| source_of(input, format, options).ok().map(reader);
-    let mut beginning = Ends::default();
-    for event in opened.ahead.iter().flatten() {
-        beginning.push(event);
-    }
-    let silent = ends::short_cpus(&path, &beginning, again);
     let whole = || Input::open_packed(&path, options.tolerant).ok().and_then(again);
-    let looked = if silent.is_empty() { None } else { whole().map(|events| find_cut(events, &silent)) };
-    let Some((cut, is_lossy)) = looked else { return Ok(opened) };
-    let Some(Cut { cpus: short, events: until_cut }) = cut else {
-        // What was taken for a loss on the way may be none by what comes later, as in a set of files of which some end early.
-        let survey = if is_lossy { whole().map(|events| survey(events, true)) } else { None };
-        return Ok(match survey {
-            Some(survey) => EventReader { survey: Some(survey), ..opened },
-            None => opened,
-        });
+    let beginning = opened.beginning();
+    let silent = if is_packed {
+        ends::short_cpus_of_packed(&path, &beginning, whole)
+    } else {
+        ends::short_cpus(&path, &beginning, again)
     };
-    // Where events are missing before, too, all of it is looked at for what may be wrong.
-    let before = whole().and_then(|events| survey_before(events, until_cut));
-    let survey = before.or_else(|| whole().map(|events| survey(events, true)));
-    Ok(EventReader { survey, short, until_cut, ..opened })
+    Ok(opened.ending_early(&silent, false, whole))
+}
+
+impl EventReader {
+    /// When each processor told something, as far as the beginning was read.
+    fn beginning(&self) -> Ends {
+        let mut beginning = Ends::default();
+        for event in self.ahead.iter().flatten() {
+            beginning.push(event);
+        }
+        beginning
+    }
+
+    /// The same trace, of which these processors tell nothing at the end, and may have lost events there; or they have, if not only there.
+    fn ending_early(self, silent: &[u32], are_missing: bool, whole: impl Fn() -> Option<Self>) -> Self {
+        let looked = if silent.is_empty() { None } else { whole().map(|events| find_cut(events, silent)) };
+        let (cut, is_lossy) = looked.unwrap_or_default();
+        // Much that is known to lack events tells more of itself than little that comes before.
+        let cut = cut.filter(|cut| !(are_missing && cut.events >= LONG && cut.behind > cut.events));
+        let Some(Cut { cpus: short, events: until_cut, .. }) = cut else {
+            // What was taken for a loss on the way may be none by what comes later, as in a set of files of which some end early.
+            let survey =
+                if is_lossy || are_missing { whole().map(|events| survey(events, true)) } else { None };
+            return match survey {
+                Some(survey) => Self { survey: Some(survey), ..self },
+                None => self,
+            };
+        };
+        // Where events are missing before, too, all of it is looked at for what may be wrong.
+        let before = whole().and_then(|events| survey_before(events, until_cut));
+        let survey = before.or_else(|| whole().map(|events| survey(events, true)));
+        Self { survey, short, until_cut, ..self }
+    }
 }
 
 /// Where the ends of these processors, which tell nothing at the end, were lost; and whether losses were noticed, there or before.

@@ -6,6 +6,8 @@
 //!   else all that have a part in it: the earliest gives the arrival and the process, the others count as merges. Of several of one
 //!   extent, each has a dispatch of its own, in their order. Of a piece that reaches beyond the dispatch, on either side, the rest
 //!   stays: it was split, and older kernels tell of it a second time.
+//! - **Merges** (`M`, `F`) go to a request that waits then: where several do, a dispatch is the oldest that can have grown to its size
+//!   (`queued/merging.rs`).
 //! - **`G` and `I`** stamp the piece that holds their first sector.
 //! - **A completion** belongs to the dispatch with the same first sector and direction, of several of its size to the first that
 //!   may still be at the device, if such are seen to be there at once ([`together`]), else to the latest. One that was too old when
@@ -273,7 +275,10 @@ impl Pairing {
                     piece.inserted = event.time;
                 }
             }
-            Action::BackMerge | Action::FrontMerge => self.counts.merges += 1,
+            Action::BackMerge | Action::FrontMerge => {
+                self.counts.merges += 1;
+                self.queued.merge(event, event.marks.has(Marks::WRITE));
+            }
             Action::Split => {
                 self.counts.splits += 1;
                 let write = event.marks.has(Marks::WRITE);

@@ -1,5 +1,7 @@
 //! Queued pieces, which wait by place until a dispatch or a completion takes them.
 
+mod merging;
+
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, VecDeque};
 
@@ -8,6 +10,7 @@ use headstack_units::Nanos;
 use super::active::Active;
 use super::tiling::{Near, tiles};
 use crate::event::{Event, Marks};
+use merging::Merge;
 
 /// What the block layer was asked for in one place.
 #[derive(Clone, Copy, Debug)]
@@ -29,6 +32,8 @@ pub(super) struct Piece {
     pub(super) doubtful: bool,
     /// Another of its place was queued since.
     pub(super) superseded: bool,
+    /// It was merged with a request that waited.
+    merge: Option<Merge>,
 }
 
 impl Piece {
@@ -48,6 +53,7 @@ impl Piece {
             marks: active.marks,
             doubtful: active.doubtful,
             superseded: active.superseded,
+            merge: None,
         }
     }
 
@@ -65,6 +71,7 @@ impl Piece {
             marks: event.marks,
             doubtful,
             superseded: false,
+            merge: None,
         }
     }
 }
@@ -88,6 +95,8 @@ pub(super) struct Queued {
     /// Pieces of dispatches to come: those of the same extent as one dispatched before.
     owed: BTreeMap<Extent, Owed>,
     lost: u64,
+    /// Whether pieces may wait that were merged backwards, or forwards.
+    merged: [bool; 2],
     /// Lists that are empty, to be filled again.
     spare: Vec<Vec<Piece>>,
 }
@@ -187,6 +196,9 @@ impl Queued {
     /// extent those queued before `since` lost their dispatch.
     pub(super) fn take(&mut self, extent: Extent, since: Nanos, strict: bool) -> Taken {
         let (_, first, end, _) = extent;
+        if !strict && let Some(pieces) = self.take_merged(extent, since) {
+            return Taken::Pieces(pieces);
+        }
         // What waits for too long lost its dispatch, if others make up this one without it.
         let mut waiting_since = since;
         let mut near = self.near(extent, strict, since);
@@ -277,6 +289,9 @@ impl Queued {
         let before = pieces.len();
         pieces.retain(|piece| piece.queued >= since || (piece.end, piece.write) != (end, write));
         self.lost += (before - pieces.len()) as u64;
+        if pieces.is_empty() {
+            self.pieces.remove(&(device, first));
+        }
     }
 
     /// What is chosen of an extent, of what was queued since `since`; what reaches beyond it waits on.
@@ -334,6 +349,19 @@ impl Queued {
         }
         self.owed.retain(|_, owed| !owed.pieces.is_empty());
         !found.is_empty()
+    }
+
+    /// All that is owed within an extent waits again.
+    fn reclaim_all(&mut self, (device, first, end, write): Extent) {
+        let range = (device, first, 0, false)..(device, end, 0, false);
+        let within = self.owed.range(range).map(|(key, _)| *key);
+        let within: Vec<_> = within.filter(|key| key.2 <= end && key.3 == write).collect();
+        for key in within {
+            let Some(owed) = self.owed.remove(&key) else { continue };
+            let pieces = self.pieces.entry((device, key.1)).or_default();
+            pieces.extend(owed.pieces);
+            pieces.sort_by_key(|piece| piece.queued);
+        }
     }
 
     /// Of what is owed to dispatches of an extent, what was queued first since `since`; and the last, if none was and nothing
@@ -406,6 +434,7 @@ impl Queued {
             owed.pieces.retain(&mut waits_on);
             !owed.pieces.is_empty()
         });
+        self.merged = self.merged_still();
         given_up
     }
 }
