@@ -190,17 +190,21 @@ impl Search<'_> {
         ends.iter().enumerate().map(what).collect()
     }
 
-    /// Of parameters that do the same none is told.
+    /// Of parameters that do the same none is told; but an inner rate among them keeps its share of the outer one, which may tell the
+    /// others.
     fn none_of(&self, alike: &[usize]) -> Vec<Option<Open>> {
+        let is_inner = |place: &usize| self.parameters[*place] == Parameter::Inner;
+        let inner: Vec<usize> = alike.iter().copied().filter(is_inner).collect();
+        let held = if inner.is_empty() { alike } else { &inner };
         let what = |place: usize| {
             let others = alike.iter().filter(|&&other| other != place);
             let names: Vec<String> =
                 others.map(|&other| format!("`{}`", self.parameters[other].name())).collect();
+            let who = if names.is_empty() { "the others".to_owned() } else { names.join(", ") };
             let why = format!(
-                "what it does to the table {} can do as well: fit it without, or name other sizes",
-                names.join(", ")
+                "what it does to the table {who} can do as well: fit it without, or name other sizes"
             );
-            alike.contains(&place).then_some(Open { why, within: [0.0, f64::INFINITY], is_alike: true })
+            held.contains(&place).then_some(Open { why, within: [0.0, f64::INFINITY], is_alike: true })
         };
         (0..self.parameters.len()).map(what).collect()
     }

@@ -40,12 +40,14 @@ class Throughputs:
     cached: int = 0
 
     def apart(self) -> tuple[list[Row], list[Row]]:
-        """What is fitted, and what is scored: the largest files and the others, or every other row where all are as large."""
+        """What is fitted, and what is scored: the largest files and the others; where all are as large, of reads and of writes every other."""
         largest = max(row[1] for row in self.rows)
         train = [row for row in self.rows if row[1] == largest]
         if len(train) < len(self.rows):
             return train, [row for row in self.rows if row[1] != largest]
-        return self.rows[::2], self.rows[1::2]
+        # Rows of reads and of writes may take turns: every other of all would be one of the two alone.
+        by_op = [[row for row in self.rows if row[0] == op] for op in dict.fromkeys(row[0] for row in self.rows)]
+        return [row for rows in by_op for row in rows[::2]], [row for rows in by_op for row in rows[1::2]]
 
 
 @dataclass(frozen=True)
@@ -164,7 +166,7 @@ def calibrate_streams(
     start = stream.model(drive)
     train, test = measured.apart()
     ops = {row[0] for row in train}
-    names = list(parameters) or [f"cache.{op}_delay" for op in OPS if op in ops] + list(DEFAULTS)
+    names = list(dict.fromkeys(parameters)) or [f"cache.{op}_delay" for op in OPS if op in ops] + list(DEFAULTS)
     _check_plausible(start, measured, names)
     before = _differences(start, [*train, *test], seed)
     found = start.fit(train, names, law=law, seed=seed)

@@ -150,11 +150,11 @@ def _before_and_after(summary: Mapping[str, Any]) -> list[Section]:
 
 
 def _fitted_values(summary: Mapping[str, Any]) -> Section:
-    from headstack.calibration.table import values
+    from headstack.calibration.table import told_values
     from headstack.report.calibration import interval
 
-    rows = [[row["name"], row["unit"], *values(row), interval(row), row["why"]] for row in summary["parameters"]]
-    text = "What the table cannot tell is left as it was, and says why."
+    rows = [[row["name"], row["unit"], *told_values(row), interval(row), row["why"]] for row in summary["parameters"]]
+    text = "What the table cannot tell is left as it was or says why it was moved."
     return Section("Parameters", text, columns=["parameter", "unit", "before", "after", "95 % interval", "not identifiable because"],
                    rows=rows, text_columns=2, dense=True)  # fmt: skip
 
