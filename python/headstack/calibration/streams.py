@@ -157,7 +157,8 @@ def calibrate_streams(
     drive
         A library name, a drive file or a model to start from.
     measured
-        What `from_record` or `from_table` read. The largest files are the training set, the others the test set.
+        What `from_record` or `from_table` read. The largest files are the training set, the others the test set; of files of
+        one size every other row of each operation.
     parameters
         Paths of the values to fit; those of `DEFAULTS` if empty, with the delays of what is read or written.
     law
