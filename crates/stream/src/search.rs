@@ -33,6 +33,8 @@ const SAME: f64 = 1e-7;
 const FINE: i32 = 32;
 /// So many of its lowest points are looked at more closely.
 const VALLEYS: usize = 4;
+/// What fits worse by less than this share of what chance allows fits about as well.
+const ABOUT_AS_WELL: f64 = 0.1;
 /// Halvings between a value that does nothing and one that does.
 const HALVINGS: usize = 12;
 /// The difference over which slopes say what acts, in scales.
@@ -154,15 +156,33 @@ impl Search<'_> {
         Ok(best)
     }
 
+    /// The value nearest to `home` that fits about as well as where the search ended, the others following: a rate that has no end may have
+    /// ended anywhere.
+    fn nearest(&self, ended: &Ended, place: usize, home: f64, limit: f64) -> f64 {
+        let least = self.loss(&ended.values);
+        let most = least + ABOUT_AS_WELL * (limit - least);
+        let (mut within, mut beyond) = (ended.values[place], home);
+        for _ in 0..HALVINGS {
+            let half = self.parameters[place].halfway(within, beyond);
+            let fits = self.loss(&self.beside(ended, place, half)) <= most;
+            *(if fits { &mut within } else { &mut beyond }) = half;
+        }
+        within
+    }
+
+    /// One value moved, and those that are told following.
+    fn beside(&self, ended: &Ended, place: usize, to: f64) -> Vec<f64> {
+        let is_told = |other: &usize| *other != place && ended.told[*other].is_none();
+        let others: Vec<usize> = (0..ended.told.len()).filter(is_told).collect();
+        let there = moved(&ended.values, place, to);
+        self.follow(&there, &others).unwrap_or(there)
+    }
+
     /// From which value on a parameter makes the fit worse than chance allows, the others following: what is said of one that does
     /// nothing on the other side.
     fn no_more(&self, ended: &Ended, place: usize, outside: Option<f64>, limit: f64) -> String {
         let (parameter, value) = (self.parameters[place], ended.values[place]);
-        let others: Vec<usize> = (0..ended.told.len()).filter(|&other| ended.told[other].is_none()).collect();
-        let there = |to: f64| {
-            let there = moved(&ended.values, place, to);
-            self.follow(&there, &others).unwrap_or(there)
-        };
+        let there = |to: f64| self.beside(ended, place, to);
         let is_outside = |to: f64| self.loss(&there(to)) > limit;
         let mut further =
             parameter.far_values(value, self.spec).filter(|&far| (far < value) == parameter.is_rate());
@@ -171,7 +191,7 @@ impl Search<'_> {
         };
         let mut within = value;
         for _ in 0..HALVINGS {
-            let half = 0.5 * (within + beyond);
+            let half = parameter.halfway(within, beyond);
             *(if is_outside(half) { &mut beyond } else { &mut within }) = half;
         }
         no_more_words(parameter, self.actual(&there(within), place), beyond < within)
@@ -192,7 +212,7 @@ impl Search<'_> {
             |place: usize, open: &Open| !(open.within[0]..=open.within[1]).contains(&start[place]);
         let all = || open.iter().enumerate().filter_map(|(place, open)| Some((place, open.as_ref()?)));
         for (place, _) in all().filter(|(place, open)| is_outside(*place, open)) {
-            home[place] = ended.values[place];
+            home[place] = self.nearest(ended, place, start[place], limit);
         }
         for (place, open) in all() {
             held[place] = held[place].take().or(Some(open.why.clone()));
@@ -377,7 +397,7 @@ impl Search<'_> {
         }
         let (mut within, mut beyond) = (values[place], home);
         for _ in 0..HALVINGS {
-            let half = 0.5 * (within + beyond);
+            let half = self.parameters[place].halfway(within, beyond);
             *(if self.does(&here, values, place, half) { &mut beyond } else { &mut within }) = half;
         }
         Ok(within)
