@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 import re
 from pathlib import Path
@@ -13,7 +14,7 @@ from conftest import refused
 from headstack import InputError, measure, stream
 from headstack.calibration.streams import StreamCalibration, Throughputs, from_table
 from headstack.calibration.table import span, told_values
-from headstack.report.streams import stream_columns, stream_rows
+from headstack.report.streams import stream_chart, stream_columns, stream_rows, stream_sections
 
 DRIVE = "maxtor-maxline-plus-ii"
 SMALL = ("--file-mb", "60", "--record-kib", "512,65536", "--repeats", "2")
@@ -308,6 +309,27 @@ def test_a_rate_that_the_interface_hides_in_the_table_alone_is_raised(tmp_path: 
     assert got["train"]["after"]["max_percent"] < 1.0 < got["train"]["before"]["max_percent"]
     assert outer["after"] > 1.2 * outer["before"]
     assert "MB/s or more; it was moved, as the throughputs rule out the value before" in outer["why"]
+
+
+def test_intervals_of_two_files_do_not_stretch_the_chart() -> None:
+    """They went to -1,000 MB/s, and the lines were flat."""
+    points = [
+        {
+            "mode": "read",
+            "file_mb": 10.0,
+            "record_kib": kib,
+            "mb_per_s": 100.0,
+            "ci95_mb_per_s": 1100.0,
+            "is_cached": False,
+        }
+        for kib in (8.0, 64.0)
+    ]
+    streams = {"points": points, "grid": {"file_mb": [10.0], "record_kib": [8.0, 64.0], "repeats": 2}}
+    drawn = json.dumps(stream_chart(streams, "read").to_dict())
+    assert "1200" not in drawn
+    assert "-1000" not in drawn
+    assert "125.0" in drawn
+    assert "up to a quarter above" in stream_sections(streams)[0].text
 
 
 def test_a_record_is_fitted_without_what_a_cache_answered(tmp_path: Path) -> None:

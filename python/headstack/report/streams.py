@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from headstack.results.measurements import StreamPoint
 
 RECORD, RATE = "record (KiB)", "MB/s"
+MOST_DRAWN = 1.25
+"""So many times the highest throughput intervals are drawn: those of two files may go far beyond, and would flatten all lines."""
 
 
 def stream_chart(streams: Mapping[str, Any], mode: str) -> Chart:
@@ -33,11 +35,12 @@ def stream_chart(streams: Mapping[str, Any], mode: str) -> Chart:
     known = [point for point in points if point["ci95_mb_per_s"] is not None]
     if not known:
         return chart
+    most = MOST_DRAWN * max(point["mb_per_s"] for point in points)
     frame = pl.DataFrame(
         {
             "x": [point["record_kib"] for point in known],
-            "low": [point["mb_per_s"] - point["ci95_mb_per_s"] for point in known],
-            "high": [point["mb_per_s"] + point["ci95_mb_per_s"] for point in known],
+            "low": [max(0.0, point["mb_per_s"] - point["ci95_mb_per_s"]) for point in known],
+            "high": [min(most, point["mb_per_s"] + point["ci95_mb_per_s"]) for point in known],
         }
     )
     return vega.layer(
@@ -78,6 +81,10 @@ def stream_sections(streams: Mapping[str, Any]) -> list[Section]:
             continue
         cached = [point for point in points_of(streams, mode) if point["is_cached"]]
         text = f"The mean of {streams['grid']['repeats']} files, one behind the other (from the start again where no more fit), with its 95 % interval."
+        known = [point["mb_per_s"] for point in points_of(streams, mode)]
+        ends = [point["mb_per_s"] + (point["ci95_mb_per_s"] or 0.0) for point in points_of(streams, mode)]
+        if max(ends) > MOST_DRAWN * max(known):
+            text += " Intervals are drawn up to a quarter above the highest throughput."
         if cached:
             fastest = max(point["mb_per_s"] for point in cached)
             text += (
