@@ -80,7 +80,9 @@ fn half_the_rate_beside_delays_is_found_with_an_inner_rate_in_its_share() {
     truth.cache.read_delay = Some(TimeLaw::Exponential(0.42244));
     truth.cache.write_delay = Some(TimeLaw::Uniform([0.0, 12.67]));
     let mut sizes = sizes();
-    sizes.iter_mut().for_each(|row| row.file_bytes *= 2);
+    for row in &mut sizes {
+        row.file_bytes *= 2;
+    }
     let table = measured(&truth, &sizes, 0.0, 1);
     let found = fit(&from, &table, &ALL, None, 1).unwrap();
     assert!(largest(&found) < 0.01, "{} {:?}", largest(&found), found.parameters);
@@ -94,7 +96,9 @@ fn half_the_rate_beside_delays_is_found_with_an_inner_rate_in_its_share() {
 #[test]
 fn a_rate_without_an_end_is_raised_no_farther_than_it_must_be() {
     let mut table = sizes();
-    table.iter_mut().for_each(|row| row.file_bytes = 10_000_000);
+    for row in &mut table {
+        row.file_bytes = 10_000_000;
+    }
     let mut truth = drive("hp-c2200a");
     truth.mechanism.outer_mb_per_s = 50.0;
     let delay = Some(TimeLaw::Constant(40.0));

@@ -44,7 +44,9 @@ impl Pipe {
     pub(crate) fn hold_two(&mut self, bytes: u64, leave: [Nanos; 2]) {
         self.pieces.clear();
         self.used = 0;
-        leave.into_iter().for_each(|leaves| self.hold(bytes, leaves));
+        for leaves in leave {
+            self.hold(bytes, leaves);
+        }
     }
 
     /// A piece comes in, and will leave at an instant.

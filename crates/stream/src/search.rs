@@ -138,7 +138,7 @@ impl Search<'_> {
         held: &mut Told,
     ) -> Result<Ended, SystemError> {
         let limit = self.most_squares(ended);
-        held[place] = ended.told[place].clone();
+        held[place].clone_from(&ended.told[place]);
         let at_home = self.searched(&ended.values, home, held)?;
         let is_outside = self.loss(&at_home.values) > limit;
         let mut best = if is_outside { ended.clone() } else { at_home };
