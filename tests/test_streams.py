@@ -12,8 +12,9 @@ import pytest
 from conftest import headstack as command
 from conftest import refused
 from headstack import InputError, measure, stream
-from headstack.calibration.streams import StreamCalibration, from_table
-from headstack.report.streams import stream_columns, stream_rows, stream_sections
+from headstack.calibration.streams import StreamCalibration, Throughputs, from_table
+from headstack.calibration.table import span, told_values
+from headstack.report.streams import stream_chart, stream_columns, stream_rows, stream_sections
 
 DRIVE = "maxtor-maxline-plus-ii"
 SMALL = ("--file-mb", "60", "--record-kib", "512,65536", "--repeats", "2")
@@ -45,20 +46,6 @@ def test_sizes_are_written_in_full() -> None:
 
 def _write(model: stream.StreamModel) -> dict[str, float]:
     return model.run("write", file_mb=10, record_kib=128)
-
-
-def test_intervals_of_two_files_do_not_stretch_the_chart() -> None:
-    """They went down to -1,000 MB/s, and the curves were a line at the top."""
-    points = [
-        {"mode": "read", "record_kib": kib, "file_mb": 60, "mb_per_s": rate, "ci95_mb_per_s": wide, "is_cached": False}
-        for kib, rate, wide in ((8, 30.0, 1000.0), (64, 35.0, 0.1))
-    ]
-    grid = {"record_kib": [8, 64], "file_mb": [60], "repeats": 2}
-    chart, _ = stream_sections({"grid": grid, "points": points})
-    assert "end at its edge" in chart.text
-    drawn = json.dumps(chart.chart.to_dict())
-    assert '"low": 0.0, "high": 70.0' in drawn
-    assert "-970" not in drawn
 
 
 def test_values_are_replaced_by_path_and_the_model_stays() -> None:
@@ -276,6 +263,73 @@ def test_units_are_read_from_the_names_of_columns(tmp_path: Path) -> None:
     table.write_text("op,file_mib,record_mib,mib_per_s\nread,100,1,30\n")
     read = from_table(table)
     assert read.rows == [("read", pytest.approx(104.8576), 1024.0, 1, pytest.approx(31.45728))]
+
+
+def test_of_files_of_one_size_reads_and_writes_are_trained_on_and_scored() -> None:
+    """Rows of a record take turns: every other of them were the writes alone, and the reads were scored."""
+    rows = [(op, 300.0, kib, 1, 30.0) for kib in (8.0, 64.0, 512.0, 2048.0) for op in ("write", "read")]
+    train, test = Throughputs("t.csv", rows).apart()
+    assert sorted(train + test) == sorted(rows)
+    for part in (train, test):
+        assert [row[0] for row in part] == ["write", "write", "read", "read"]
+
+
+def test_values_have_the_digits_that_their_interval_makes_sensible() -> None:
+    def written(after: float, low: float, high: float) -> tuple[str, str]:
+        row = {"before": 0.05, "after": after, "ci95": [low, high]}
+        return told_values(row)[1], span(low, high)
+
+    assert written(0.0280775, 0.0147227, 0.0418886) == ("0.0281", "0.0147 to 0.0419")
+    assert written(210.5168, 210.4412, 210.5248) == ("210.517", "210.441 to 210.525")
+    # An end that is not known says nothing of the width, and neither do two ends that are the same.
+    assert told_values({"before": 1.0, "after": 2.34567, "ci95": [1.5, None]})[1] == "2.34567"
+    assert written(2.5, 2.5, 2.5) == ("2.5", "2.5 to 2.5")
+
+
+def test_a_parameter_that_is_named_twice_is_fitted_once(tmp_path: Path) -> None:
+    """The first of the two was said to be without effect."""
+    words = ("calibrate", DRIVE, "--table", _planted(tmp_path / "t.csv"), "--json", "--parameters")
+    found = command(*words, "cache.write_delay,cache.write_delay").json()
+    assert [row["identifiable"] for row in found["parameters"]] == [True]
+
+
+def test_a_rate_that_the_interface_hides_in_the_table_alone_is_raised(tmp_path: Path) -> None:
+    """It was left 17.8 % off, as no throughput depends on it where it ended."""
+    truth = stream.model("micropolis-3391ss", {"mechanism.outer_mb_per_s": 18.6, "mechanism.inner_mb_per_s": 10.4})
+    cells = [(size, kib) for size in (10.0, 20.0) for kib in (8, 64, 512, 2048)]
+    found = stream.throughputs(truth, "read", cells, repeats=1)
+    table = tmp_path / "t.csv"
+    # Noise, with which the table tells no more than that the media are not slower.
+    noise = {8.0: 1.003, 64.0: 0.997, 512.0: 1.002, 2048.0: 0.998}
+    rows = "\n".join(f"read,{size},{kib},1,{rate * noise[kib]}" for (size, kib), rate in found.items())
+    table.write_text(TABLE.format(rows=rows))
+    words = ("calibrate", "micropolis-3391ss", "--table", table, "--parameters", "mechanism.outer_mb_per_s")
+    got = command(*words, "--json").json()
+    [outer] = got["parameters"]
+    assert got["train"]["after"]["max_percent"] < 1.0 < got["train"]["before"]["max_percent"]
+    assert outer["after"] > 1.2 * outer["before"]
+    assert "MB/s or more; it was moved, as the throughputs rule out the value before" in outer["why"]
+
+
+def test_intervals_of_two_files_do_not_stretch_the_chart() -> None:
+    """They went to -1,000 MB/s, and the lines were flat."""
+    points = [
+        {
+            "mode": "read",
+            "file_mb": 10.0,
+            "record_kib": kib,
+            "mb_per_s": 100.0,
+            "ci95_mb_per_s": 1100.0,
+            "is_cached": False,
+        }
+        for kib in (8.0, 64.0)
+    ]
+    streams = {"points": points, "grid": {"file_mb": [10.0], "record_kib": [8.0, 64.0], "repeats": 2}}
+    drawn = json.dumps(stream_chart(streams, "read").to_dict())
+    assert "1200" not in drawn
+    assert "-1000" not in drawn
+    assert "125.0" in drawn
+    assert "up to a quarter above" in stream_sections(streams)[0].text
 
 
 def test_a_record_is_fitted_without_what_a_cache_answered(tmp_path: Path) -> None:

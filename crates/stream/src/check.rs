@@ -6,6 +6,8 @@ use headstack_system::workload::{TimeLaw, TimeSampler};
 
 /// The slowest media and interfaces that a description may have.
 pub(crate) const LEAST_RATE_MB_PER_S: f64 = 0.01;
+/// The fastest; what is faster takes no time that would count.
+pub(crate) const MOST_RATE_MB_PER_S: f64 = 1e5;
 /// The slowest disk.
 pub(crate) const LEAST_RPM: f64 = 60.0;
 
@@ -19,13 +21,13 @@ pub(crate) fn check(spec: &ModelSpec) -> Result<(), SystemError> {
         }
     };
     within("cache.size_kib", cache.size_kib, 1.0, 1e9);
-    within("cache.interface_mb_per_s", cache.interface_mb_per_s, LEAST_RATE_MB_PER_S, 1e5);
+    within("cache.interface_mb_per_s", cache.interface_mb_per_s, LEAST_RATE_MB_PER_S, MOST_RATE_MB_PER_S);
     let writes = cache.write_interface_mb_per_s.unwrap_or(1.0);
-    within("cache.write_interface_mb_per_s", writes, LEAST_RATE_MB_PER_S, 1e5);
+    within("cache.write_interface_mb_per_s", writes, LEAST_RATE_MB_PER_S, MOST_RATE_MB_PER_S);
     within("cache.command_kib", cache.command_kib.unwrap_or(1.0), 0.5, 1e9);
     within("cache.overhead_ms", cache.overhead_ms, 0.0, 1e4);
-    within("mechanism.outer_mb_per_s", mechanism.outer_mb_per_s, LEAST_RATE_MB_PER_S, 1e5);
-    within("mechanism.inner_mb_per_s", mechanism.inner_mb_per_s, LEAST_RATE_MB_PER_S, 1e5);
+    within("mechanism.outer_mb_per_s", mechanism.outer_mb_per_s, LEAST_RATE_MB_PER_S, MOST_RATE_MB_PER_S);
+    within("mechanism.inner_mb_per_s", mechanism.inner_mb_per_s, LEAST_RATE_MB_PER_S, MOST_RATE_MB_PER_S);
     within("mechanism.rotation_rpm", mechanism.rotation_rpm, LEAST_RPM, 1e6);
     within("mechanism.cylinders", f64::from(mechanism.cylinders), 1.0, 1e7);
     within("mechanism.heads", f64::from(mechanism.heads), 1.0, 256.0);

@@ -11,7 +11,7 @@ use headstack_system::SystemError;
 use headstack_units::Op;
 
 /// A value that changed by less than this share is the same.
-const STILL: f64 = 1e-4;
+const STILL: f64 = 1e-6;
 
 /// A measured throughput.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -115,19 +115,13 @@ pub fn fit(
     let was_there = |parameter: &Parameter| parameter.is_in(spec);
     let were_there: Vec<bool> = parameters.iter().map(was_there).collect();
     let start: Vec<f64> = parameters.iter().map(|parameter| parameter.get(spec)).collect();
-    let begun = Search { spec, table, parameters, law, seed }.put(&start);
-    let search = Search { spec: &begun, table, parameters, law, seed };
+    let begun = &Search { spec, table, parameters, law, seed }.put(&start);
+    let search = Search { spec: begun, table, parameters, law, seed };
     let ended = search.ended(&start)?;
     let spec = search.put(&ended.values);
     let fitted = parameters.iter().zip(ended.told).enumerate().map(|(place, (parameter, told))| {
         let (before, after, identifiable) = (start[place], parameter.get(&spec), told.is_none());
-        let is_taken_along = *parameter == Parameter::Inner && (after - before).abs() > STILL * before.abs();
-        let why = told.unwrap_or_default();
-        let why = if is_taken_along && !identifiable {
-            format!("{why}; it keeps its share of the outer rate")
-        } else {
-            why
-        };
+        let why = told.map_or_else(String::new, |told| told + moved_words(*parameter, [begun, &spec]));
         let (name, unit, ci95) = (parameter.name(), parameter.unit(), ended.ci95[place]);
         let (was_there, law) = (were_there[place], parameter.delay(&spec).map(law::name));
         Fitted { name, unit, before, was_there, after, law, ci95, identifiable, why }
@@ -137,6 +131,19 @@ pub fn fit(
         differences: differences_of_checked(&spec, table, seed)?,
         spec,
     })
+}
+
+/// What was done to a value that the table cannot tell, and is another one than before.
+fn moved_words(parameter: Parameter, [before, after]: [&ModelSpec; 2]) -> &'static str {
+    let is_same = |a: f64, b: f64| (a - b).abs() <= STILL * b.abs();
+    let share = |spec: &ModelSpec| spec.mechanism.inner_mb_per_s / spec.mechanism.outer_mb_per_s;
+    if is_same(parameter.get(after), parameter.get(before)) {
+        ""
+    } else if parameter == Parameter::Inner && is_same(share(after), share(before)) {
+        "; it keeps its share of the outer rate"
+    } else {
+        "; it was moved, as the throughputs rule out the value before"
+    }
 }
 
 fn check_count(table: &[Throughput], parameters: &[Parameter]) -> Result<(), SystemError> {
@@ -214,3 +221,7 @@ mod tests;
 #[cfg(test)]
 #[path = "fit_grid_tests.rs"]
 mod grid_tests;
+
+#[cfg(test)]
+#[path = "fit_hidden_tests.rs"]
+mod hidden_tests;

@@ -16,6 +16,9 @@ use headstack_units::{Nanos, Op};
 /// Most commands in a run: beyond, it takes minutes.
 const MOST_COMMANDS: u64 = 2_000_000_000;
 
+/// Fewer pieces go through one by one.
+const LEAST_AT_ONCE: u64 = 4;
+
 /// A model that was checked.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Model {
@@ -265,7 +268,53 @@ impl<'a> Line<'a> {
                 Op::Read => self.read(&piece, asked, head),
             }
             (overhead_ms, delay) = (0.0, Nanos::ZERO);
+            left -= self.many(left, head);
         }
+    }
+
+    /// Many pieces at once, as often as they are small: where the media are the bottleneck and go on without a break, each piece does what
+    /// the one before it did. The bytes that went.
+    fn many(&mut self, left: u64, head: &mut Head<'_>) -> u64 {
+        let bytes = self.piece_bytes;
+        let pieces = left / bytes;
+        if pieces < LEAST_AT_ONCE || !self.cache.holds_two(bytes) {
+            return 0;
+        }
+        let over = self.transfer(bytes);
+        let least = head.least(bytes);
+        let is_unbroken = match self.run.op {
+            Op::Write => self.cache.front().is_some_and(|leaves| {
+                self.interface <= leaves && leaves.saturating_add(over) <= self.mechanism
+            }),
+            Op::Read => {
+                self.cache.front().is_some_and(|leaves| leaves <= self.mechanism)
+                    && self.interface <= self.mechanism.saturating_add(least)
+            }
+        };
+        if over > least || !is_unbroken || self.mechanism > LATEST {
+            return 0;
+        }
+        let mut ends = [self.mechanism; 3];
+        for (end, bytes) in ends.iter_mut().zip([(pieces - 2) * bytes, bytes, bytes]) {
+            let takes = head.pass(bytes);
+            self.mechanism_busy = self.mechanism_busy.saturating_add(takes);
+            self.mechanism = self.mechanism.saturating_add(takes);
+            *end = self.mechanism;
+        }
+        self.interface_busy += Nanos(pieces * over.0);
+        // A piece that is written leaves the cache when it is on the media, one that is read when it is over the interface.
+        let (behind, then) = match self.run.op {
+            Op::Write => (Nanos::ZERO, ends[0]),
+            Op::Read => (over, ends[2]),
+        };
+        self.cache.hold_two(bytes, [ends[1] + behind, ends[2] + behind]);
+        self.interface = then + over;
+        pieces * bytes
+    }
+
+    /// What so many bytes take over the interface.
+    fn transfer(&self, bytes: u64) -> Nanos {
+        Nanos::from_ms(bytes as f64 / 1e3 / self.model.spec.cache.interface(self.run.op))
     }
 
     fn write(&mut self, piece: &Piece, head: &mut Head<'_>) {

@@ -247,3 +247,48 @@ fn what_cannot_be_is_told_at_once() {
     assert!(refused(random).contains("never fill"));
     assert!(ModelSpec::from_toml("x.toml", "[cache]\nsize = 1\n").unwrap_err().to_string().contains("size"));
 }
+
+/// Pieces that go through at once take as long as one by one: the times are those of a model that took them so.
+#[test]
+fn a_drive_with_a_buffer_of_a_sector_takes_as_long_as_piece_by_piece() {
+    let times = |drive: &str, outer: Option<f64>, op: Op, record_kib: u64| {
+        let mut spec = ModelSpec::of_drive(&drive_of(drive).unwrap().1);
+        spec.cache.read_delay = Some(TimeLaw::Exponential(3.0));
+        spec.mechanism.outer_mb_per_s = outer.unwrap_or(spec.mechanism.outer_mb_per_s);
+        let run = StreamRun {
+            op,
+            file_bytes: 10_000_000,
+            record_bytes: record_kib << 10,
+            repeats: Repeats::Count(2),
+            ..StreamRun::default()
+        };
+        let found = Model::new(spec).unwrap().run(&run).unwrap();
+        (found.files.iter().map(|file| file.time_ns).collect::<Vec<u64>>(), found.interface_busy)
+    };
+    let (fujitsu, ibm) = ("fujitsu-m2361a", "ibm-3380-ak4");
+    let known = [
+        (fujitsu, None, Op::Read, 8, [9_132_605_729, 9_319_636_980], 0.499_827_893_305_432_7),
+        (fujitsu, None, Op::Read, 100, [5_451_060_591, 5_375_943_724], 0.750_545_558_455_333_5),
+        (fujitsu, None, Op::Write, 8, [5_621_847_065, 5_622_123_929], 0.820_256_971_929_360_3),
+        (fujitsu, None, Op::Write, 2048, [5_354_340_412, 5_355_073_360], 0.790_762_984_818_213_2),
+        (ibm, None, Op::Read, 2048, [4_128_011_914, 4_069_878_437], 0.862_480_469_641_499_8),
+        (ibm, None, Op::Write, 8, [4_239_409_549, 4_239_409_562], 0.930_471_675_444_144_3),
+        // The interface is the bottleneck.
+        (fujitsu, Some(2.6), Op::Read, 100, [4_547_539_889, 4_470_871_913], 0.901_063_311_191_652_7),
+        (fujitsu, Some(2.6), Op::Write, 2048, [4_409_530_458, 4_410_400_835], 0.960_167_116_802_958_5),
+    ];
+    for (drive, outer, op, record_kib, wanted, busy) in known {
+        let (found, found_busy) = times(drive, outer, op, record_kib);
+        assert_eq!(found, wanted, "{drive} {outer:?} {op:?} {record_kib}");
+        assert!((found_busy - busy).abs() < 1e-12, "{drive} {outer:?} {op:?} {record_kib}: {found_busy}");
+    }
+}
+
+/// That of a drive whose bus takes no time was refused, for a value that its file calls by another name.
+#[test]
+fn every_drive_of_the_library_has_a_model() {
+    for drive in headstack_system::library::drives().iter().map(|entry| entry.name) {
+        Model::new(ModelSpec::of_drive(&drive_of(drive).unwrap().1))
+            .unwrap_or_else(|error| panic!("{drive}: {error}"));
+    }
+}

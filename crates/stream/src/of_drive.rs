@@ -1,5 +1,6 @@
 //! The model of a drive that has a drive file: what sequential streams get from it, in the model's few numbers.
 
+use crate::check::MOST_RATE_MB_PER_S;
 use crate::spec::{CacheSpec, MechanismSpec, ModelSpec, ServerSpec};
 use headstack_drive::layout::{Layout, ZoneSummary};
 use headstack_drive::mechanics::Mechanics;
@@ -50,14 +51,16 @@ impl ModelSpec {
         let bytes = layout.capacity() as f64 * sector_bytes;
         let tracks = bytes / (0.5 * (outer + inner) * 1e3 * turn_ms);
         let switch_ms = mean_switch_ms(&zones, media, turn_ms);
+        // A bus that takes no time stands in files as one of 1,000,000 MB/s.
+        let [reads, writes] =
+            [spec.bus.read_mb_per_s, spec.bus.write_mb_per_s].map(|rate| rate.min(MOST_RATE_MB_PER_S));
         let overhead = 0.5 * (spec.controller.read_overhead_ms + spec.controller.write_overhead_ms);
         Self {
             server: ServerSpec::default(),
             cache: CacheSpec {
                 size_kib: spec.buffer.size_kib.max(1.0),
-                interface_mb_per_s: spec.bus.read_mb_per_s,
-                write_interface_mb_per_s: Some(spec.bus.write_mb_per_s)
-                    .filter(|&rate| rate != spec.bus.read_mb_per_s),
+                interface_mb_per_s: reads,
+                write_interface_mb_per_s: Some(writes).filter(|&rate| rate != reads),
                 command_kib: Some(ATA_COMMAND_KIB),
                 read_ahead: true,
                 overhead_ms: overhead,

@@ -146,6 +146,11 @@ impl Parameter {
         if slowness > 0.0 { value / slowness } else { f64::INFINITY }
     }
 
+    /// The value in the middle between two, in scales.
+    pub(crate) fn halfway(self, a: f64, b: f64) -> f64 {
+        if self.is_rate() { 2.0 * a * b / (a + b) } else { 0.5 * (a + b) }
+    }
+
     /// How many scales it is from one value to another.
     pub(crate) fn scales(self, from: f64, to: f64) -> f64 {
         let way = if self.is_rate() { from / to - 1.0 } else { to - from };

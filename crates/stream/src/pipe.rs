@@ -30,6 +30,25 @@ impl Pipe {
         at
     }
 
+    /// Whether two pieces of so many bytes fill it, and it holds two.
+    pub(crate) fn holds_two(&self, bytes: u64) -> bool {
+        self.size == 2 * bytes && self.pieces.len() == 2 && self.used == self.size
+    }
+
+    /// When the first piece leaves.
+    pub(crate) fn front(&self) -> Option<Nanos> {
+        self.pieces.front().map(|piece| piece.0)
+    }
+
+    /// Two pieces of so many bytes in place of all others.
+    pub(crate) fn hold_two(&mut self, bytes: u64, leave: [Nanos; 2]) {
+        self.pieces.clear();
+        self.used = 0;
+        for leaves in leave {
+            self.hold(bytes, leaves);
+        }
+    }
+
     /// A piece comes in, and will leave at an instant.
     pub(crate) fn hold(&mut self, bytes: u64, leaves: Nanos) {
         self.used += bytes;

@@ -7,12 +7,14 @@
 
 use crate::least_squares::{norm, rest};
 use crate::parameter::Parameter;
-use crate::search::{Ended, Search, alike, moved, three_digits};
+use crate::search::{ANY_VALUE, Ended, Search, alike, moved, no_more_words};
 use headstack_system::SystemError;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 /// The share that a table is right to at best: its throughputs are rounded.
 const ROUNDED: f64 = 1e-5;
+/// The variance of what is anywhere between nothing and one.
+const UNIFORM: f64 = 1.0 / 12.0;
 /// Right beside the best values, better ones leave less than this share of the squares. Farther off they must be so many fewer that
 /// chance does not do it: else the best of noise would be taken, however absurd.
 const BETTER: f64 = 0.95;
@@ -29,6 +31,10 @@ const HALVINGS: usize = 6;
 const NEAR_ENOUGH: f64 = 0.1;
 /// The difference over which slopes give the curvature, in scales.
 const SHARE: f64 = 0.1;
+/// Steps in which values behind bumps are looked for.
+const FINE: usize = 64;
+/// The nearest of them, as a share of the farthest.
+const NEAREST: f64 = 1e-3;
 /// Where bumps are less than what chance allows, and the curvature is right to this share, its end is taken.
 const SMOOTH: f64 = 0.25;
 /// From so many times the fastest throughput on a rate is as good as endless.
@@ -135,17 +141,21 @@ impl Search<'_> {
         Ok(Profiled::Intervals(ends.iter().map(interval).collect()))
     }
 
+    /// The most squares that chance allows, where a search ended.
+    pub(crate) fn most_squares(&self, ended: &Ended) -> f64 {
+        self.limits(ended, ended.told.iter().filter(|told| told.is_none()).count()).inside
+    }
+
     fn limits(&self, ended: &Ended, free: usize) -> Limits {
         let rows = self.table.len() as f64;
         let freedom = rows - free as f64;
         let least = self.loss(&ended.values);
         let student = StudentsT::new(0.0, 1.0, freedom).map_or(0.0, |student| student.inverse_cdf(0.975));
+        let bumps = self.jumps(&ended.values);
+        // Where the table is not met exactly, a track more or less in each file is as likely as not, and in all of them at once.
+        let jumps = if self.is_exact(least) { 0.0 } else { UNIFORM * bumps };
         let scatter = least.max(rows * ROUNDED * ROUNDED) / freedom;
-        let disk = &self.put(&ended.values).mechanism;
-        let switch_ms = disk.head_switch_ms.max(disk.cylinder_switch_ms);
-        let bump = |bytes: u64, mb_per_s: f64| switch_ms / (bytes as f64 / 1e3 / mb_per_s);
-        let bumps = self.table.iter().map(|row| bump(row.file_bytes, row.mb_per_s).min(1.0).powi(2)).sum();
-        Limits { least, inside: least + student * student * scatter, bumps }
+        Limits { least, inside: least + (student * student * scatter).max(jumps), bumps }
     }
 
     /// Whether a value is so extreme that nothing is known of it.
@@ -164,14 +174,12 @@ impl Search<'_> {
     fn open(&self, ends: &[Option<[End; 2]>]) -> Vec<Option<Open>> {
         let what = |(place, ends): (usize, &Option<[End; 2]>)| {
             let [low, high] = ends.as_ref().filter(|[low, high]| low.is_open || high.is_open)?;
-            let unit = self.parameters[place].unit();
-            let [from, to] = [low, high].map(|end| three_digits(end.actual));
+            let parameter = self.parameters[place];
             let why = if low.is_open == high.is_open {
-                "the table fits as well with any value of it".to_owned()
-            } else if high.is_open {
-                format!("the table says no more than that it is {from} {unit} or more")
+                ANY_VALUE.to_owned()
             } else {
-                format!("the table says no more than that it is {to} {unit} or less")
+                let end = if high.is_open { low } else { high };
+                no_more_words(parameter, end.actual, high.is_open)
             };
             let within = [
                 if low.is_open { 0.0 } else { low.value },
@@ -182,17 +190,21 @@ impl Search<'_> {
         ends.iter().enumerate().map(what).collect()
     }
 
-    /// Of parameters that do the same none is told.
+    /// Of parameters that do the same none is told; but an inner rate among them keeps its share of the outer one, which may tell the
+    /// others.
     fn none_of(&self, alike: &[usize]) -> Vec<Option<Open>> {
+        let is_inner = |place: &usize| self.parameters[*place] == Parameter::Inner;
+        let inner: Vec<usize> = alike.iter().copied().filter(is_inner).collect();
+        let held = if inner.is_empty() { alike } else { &inner };
         let what = |place: usize| {
             let others = alike.iter().filter(|&&other| other != place);
             let names: Vec<String> =
                 others.map(|&other| format!("`{}`", self.parameters[other].name())).collect();
+            let who = if names.is_empty() { "the others".to_owned() } else { names.join(", ") };
             let why = format!(
-                "what it does to the table {} can do as well: fit it without, or name other sizes",
-                names.join(", ")
+                "what it does to the table {who} can do as well: fit it without, or name other sizes"
             );
-            alike.contains(&place).then_some(Open { why, within: [0.0, f64::INFINITY], is_alike: true })
+            held.contains(&place).then_some(Open { why, within: [0.0, f64::INFINITY], is_alike: true })
         };
         (0..self.parameters.len()).map(what).collect()
     }
@@ -275,6 +287,7 @@ impl<'a> Valley<'a> {
         if let Some(below) = below.filter(|below| self.is_better(below)) {
             return below;
         }
+        let last = here.scales;
         let Some(mut outside) = outside else { return inside };
         let near = NEAR_ENOUGH * (self.limits.inside - self.limits.least);
         for _ in 0..HALVINGS {
@@ -287,7 +300,22 @@ impl<'a> Valley<'a> {
             }
             if half.loss <= self.limits.inside { inside = half } else { outside = half.scales }
         }
-        inside
+        self.beyond(inside, last)
+    }
+
+    /// The farthest value on the way that is inside, behind bumps between which the steps found no other: where files end a track
+    /// earlier or later is worse, and farther on they end as before.
+    fn beyond(&self, inside: Point, last: f64) -> Point {
+        if self.limits.bumps < self.limits.inside - self.limits.least {
+            return inside;
+        }
+        let point = |step: usize| {
+            let share = NEAREST.powf(1.0 - step as f64 / FINE as f64);
+            let scales = inside.scales + (last - inside.scales) * share;
+            let values = moved(&inside.values, self.place, self.value(scales));
+            Point { scales, loss: self.search.loss(&values), values }
+        };
+        (1..=FINE).rev().map(point).find(|point| point.loss <= self.limits.inside).unwrap_or(inside.clone())
     }
 
     /// The others follow from where they are.

@@ -29,8 +29,18 @@ const LEAST_OF_ITS_OWN: f64 = 1e-4;
 const LEAST_BESIDE: f64 = 0.01;
 /// Throughputs that differ by less than this share are the same.
 const SAME: f64 = 1e-7;
+/// Steps of a fine grid between two far values.
+const FINE: i32 = 32;
+/// So many of its lowest points are looked at more closely.
+const VALLEYS: usize = 4;
+/// What fits worse by less than this share of what chance allows fits about as well.
+const ABOUT_AS_WELL: f64 = 0.1;
+/// Halvings between a value that does nothing and one that does.
+const HALVINGS: usize = 12;
 /// The difference over which slopes say what acts, in scales.
 const SHARE: f64 = 0.1;
+/// Of a value without any end.
+pub(crate) const ANY_VALUE: &str = "the table fits as well with any value of it";
 /// Of all, where nothing would be left to say how far chance goes.
 const TOO_FEW: &str = "there are no more throughputs than parameters that change them";
 
@@ -104,7 +114,12 @@ impl Search<'_> {
                 }
                 Profiled::Intervals(ci95) => {
                     ended.ci95 = ci95;
-                    return Ok(ended);
+                    // What does nothing here may do something at home.
+                    let is_away = |place: &usize| held[*place].is_none() && ended.told[*place].is_some();
+                    let away =
+                        (0..home.len()).find(|place| is_away(place) && ended.values[*place] != home[*place]);
+                    let Some(place) = away else { return Ok(ended) };
+                    ended = self.home_again(place, &ended, &mut home, &mut held)?;
                 }
                 Profiled::Open(open, limit) => {
                     ended = self.without(&open, limit, &ended, &mut home, &mut held)?;
@@ -114,7 +129,76 @@ impl Search<'_> {
         Ok(ended)
     }
 
-    /// Fits the others anew. If they do not make up for a value that went back, it stays where it was.
+    /// Holds what does nothing at home, if the others make up for it there, and else where it is.
+    fn home_again(
+        &self,
+        place: usize,
+        ended: &Ended,
+        home: &mut [f64],
+        held: &mut Told,
+    ) -> Result<Ended, SystemError> {
+        let limit = self.most_squares(ended);
+        held[place].clone_from(&ended.told[place]);
+        let at_home = self.searched(&ended.values, home, held)?;
+        let is_outside = self.loss(&at_home.values) > limit;
+        let mut best = if is_outside { ended.clone() } else { at_home };
+        let first = home[place];
+        home[place] = best.values[place];
+        let why = if is_outside {
+            self.no_more(&best, place, Some(first), limit)
+        } else if self.acting(&best.values, &vec![None; held.len()])?.contains(&place) {
+            self.no_more(&best, place, None, limit)
+        } else {
+            self.idle(&best.values, place)
+        };
+        held[place] = Some(why.clone());
+        best.told[place] = Some(why);
+        Ok(best)
+    }
+
+    /// The value nearest to `home` that fits about as well as where the search ended, the others following: a rate that has no end may have
+    /// ended anywhere.
+    fn nearest(&self, ended: &Ended, place: usize, home: f64, limit: f64) -> f64 {
+        let least = self.loss(&ended.values);
+        let most = least + ABOUT_AS_WELL * (limit - least);
+        let (mut within, mut beyond) = (ended.values[place], home);
+        for _ in 0..HALVINGS {
+            let half = self.parameters[place].halfway(within, beyond);
+            let fits = self.loss(&self.beside(ended, place, half)) <= most;
+            *(if fits { &mut within } else { &mut beyond }) = half;
+        }
+        within
+    }
+
+    /// One value moved, and those that are told following.
+    fn beside(&self, ended: &Ended, place: usize, to: f64) -> Vec<f64> {
+        let is_told = |other: &usize| *other != place && ended.told[*other].is_none();
+        let others: Vec<usize> = (0..ended.told.len()).filter(is_told).collect();
+        let there = moved(&ended.values, place, to);
+        self.follow(&there, &others).unwrap_or(there)
+    }
+
+    /// From which value on a parameter makes the fit worse than chance allows, the others following: what is said of one that does
+    /// nothing on the other side.
+    fn no_more(&self, ended: &Ended, place: usize, outside: Option<f64>, limit: f64) -> String {
+        let (parameter, value) = (self.parameters[place], ended.values[place]);
+        let there = |to: f64| self.beside(ended, place, to);
+        let is_outside = |to: f64| self.loss(&there(to)) > limit;
+        let mut further =
+            parameter.far_values(value, self.spec).filter(|&far| (far < value) == parameter.is_rate());
+        let Some(mut beyond) = outside.or_else(|| further.find(|&far| is_outside(far))) else {
+            return ANY_VALUE.to_owned();
+        };
+        let mut within = value;
+        for _ in 0..HALVINGS {
+            let half = parameter.halfway(within, beyond);
+            *(if is_outside(half) { &mut beyond } else { &mut within }) = half;
+        }
+        no_more_words(parameter, self.actual(&there(within), place), beyond < within)
+    }
+
+    /// Fits the others anew. If they do not make up for all values that went back, those that they do make up for go back, one after the
+    /// other, and the rest stays where it was.
     fn without(
         &self,
         open: &[Option<Open>],
@@ -123,24 +207,38 @@ impl Search<'_> {
         home: &mut [f64],
         held: &mut Told,
     ) -> Result<Ended, SystemError> {
-        let stay = |home: &mut [f64], stays: &dyn Fn(usize, &Open) -> bool| {
-            for (place, open) in open.iter().enumerate() {
-                if open.as_ref().is_some_and(|open| stays(place, open)) {
-                    home[place] = ended.values[place];
-                }
-            }
-        };
         let start = home.to_vec();
-        stay(home, &|place, open| !(open.within[0]..=open.within[1]).contains(&start[place]));
-        for (held, open) in held.iter_mut().zip(open) {
-            *held = held.take().or(open.as_ref().map(|open| open.why.clone()));
+        let is_outside =
+            |place: usize, open: &Open| !(open.within[0]..=open.within[1]).contains(&start[place]);
+        let all = || open.iter().enumerate().filter_map(|(place, open)| Some((place, open.as_ref()?)));
+        for (place, _) in all().filter(|(place, open)| is_outside(*place, open)) {
+            home[place] = self.nearest(ended, place, start[place], limit);
+        }
+        for (place, open) in all() {
+            held[place] = held[place].take().or(Some(open.why.clone()));
         }
         let again = self.best(home, held)?;
-        if self.loss(&again.values) <= limit || open.iter().flatten().all(|open| open.is_alike) {
+        if self.loss(&again.values) <= limit || all().all(|(_, open)| open.is_alike) {
             return Ok(again);
         }
-        stay(home, &|_, open| !open.is_alike);
-        self.searched(&ended.values, home, held)
+        let back = home.to_vec();
+        for (place, _) in all().filter(|(_, open)| !open.is_alike) {
+            home[place] = ended.values[place];
+        }
+        let mut best = self.searched(&ended.values, home, held)?;
+        for (place, _) in all() {
+            let there = std::mem::replace(&mut home[place], back[place]);
+            if there == back[place] {
+                continue;
+            }
+            let one_back = self.searched(&best.values, home, held)?;
+            if self.loss(&one_back.values) <= limit {
+                best = one_back;
+            } else {
+                home[place] = there;
+            }
+        }
+        Ok(best)
     }
 
     /// Where the best search ends: of one that begins with the values of the model, of those that begin where some value far off
@@ -153,14 +251,54 @@ impl Search<'_> {
         let begins =
             [self.far_begin(start, held)?, self.far_begin(&best.values, held)?, self.undelayed(&best, held)?];
         for begin in begins.into_iter().flatten() {
-            let far = self.searched(&begin, start, held)?;
-            let free = |ended: &Ended| ended.told.iter().filter(|told| told.is_none()).count();
-            let share = self.chance_of_more(free(&best), free(&far));
-            if self.loss(&far.values) < share * self.loss(&best.values) {
-                best = far;
+            best = self.better(best, &begin, start, held)?;
+        }
+        // Jumps are looked over last, as that takes longest, and only where they are most of what is left.
+        let undelayed = self.undelayed(&best, held)?;
+        for from in [Some(best.values.clone()), undelayed].into_iter().flatten() {
+            if let Some(begin) = self.over_jumps(&from, &best, held) {
+                best = self.better(best, &begin, start, held)?;
             }
         }
         Ok(best)
+    }
+
+    /// What a search from `begin` ends at, if that is far better.
+    fn better(&self, best: Ended, begin: &[f64], start: &[f64], held: &Told) -> Result<Ended, SystemError> {
+        let far = self.searched(begin, start, held)?;
+        let free = |ended: &Ended| ended.told.iter().filter(|told| told.is_none()).count();
+        let share = self.chance_of_more(free(&best), free(&far));
+        Ok(if self.loss(&far.values) < share * self.loss(&best.values) { far } else { best })
+    }
+
+    /// The lowest of a fine grid of outer rates: where a file ends a track earlier or later its throughput jumps, and no slope leads from
+    /// one valley between such jumps to the next.
+    fn over_jumps(&self, from: &[f64], best: &Ended, held: &Told) -> Option<Vec<f64>> {
+        let least = self.loss(&best.values);
+        let place = self.parameters.iter().position(|&parameter| parameter == Parameter::Outer)?;
+        if held[place].is_some() || self.is_exact(least) || least > self.jumps(&best.values) {
+            return None;
+        }
+        let grid = |middle: f64, steps: i32| {
+            let value = |step: i32| middle * Parameter::FAR_STEP.powf(f64::from(step) / f64::from(steps));
+            let within = |step: i32| self.parameters[place].within(value(step), self.spec);
+            let mut found: Vec<(f64, f64)> =
+                (-FINE..=FINE).map(within).map(|to| (self.loss(&moved(from, place, to)), to)).collect();
+            found.sort_by(|a, b| a.0.total_cmp(&b.0));
+            found
+        };
+        let valleys = grid(from[place], FINE).into_iter().take(VALLEYS);
+        let lowest =
+            valleys.map(|(_, middle)| grid(middle, FINE * FINE)[0]).min_by(|a, b| a.0.total_cmp(&b.0));
+        lowest.map(|(_, value)| moved(from, place, value))
+    }
+
+    /// The squares of a track more or less in each file.
+    pub(crate) fn jumps(&self, values: &[f64]) -> f64 {
+        let disk = &self.put(values).mechanism;
+        let switch_ms = disk.head_switch_ms.max(disk.cylinder_switch_ms);
+        let jump = |bytes: u64, mb_per_s: f64| switch_ms / (bytes as f64 / 1e3 / mb_per_s);
+        self.table.iter().map(|row| jump(row.file_bytes, row.mb_per_s).min(1.0).powi(2)).sum()
     }
 
     /// The share that squares fall to by chance alone, one time in a thousand, if `more` parameters are fitted instead of `few`.
@@ -209,24 +347,21 @@ impl Search<'_> {
         Ok(Some(begin).filter(|begin| begin != from))
     }
 
-    /// A search that begins with `from`. What does nothing where it ends is left as in `start`; what did nothing where it began, and does
-    /// something where it ended, is fitted, too.
+    /// A search that begins with `from`. What does nothing where it ends goes back to `start`, or as far as it does nothing; what did
+    /// nothing where it began, and does something where it ended, is fitted, too.
     fn searched(&self, from: &[f64], start: &[f64], held: &Told) -> Result<Ended, SystemError> {
         let mut values = from.to_vec();
         for place in (0..held.len()).filter(|&place| held[place].is_some()) {
             values[place] = start[place];
         }
         let mut free = self.acting(&values, held)?;
-        for search in 0..MOST_SEARCHES {
+        for _ in 0..MOST_SEARCHES {
             values = self.descend(&values, &free)?;
-            let mut now = self.acting(&values, held)?;
-            // Where it goes back and forth, what is in doubt is left alone.
-            if search + 2 >= MOST_SEARCHES {
-                now.retain(|place| free.contains(place));
+            let acting = self.acting(&values, held)?;
+            for place in (0..held.len()).filter(|place| held[*place].is_none() && !acting.contains(place)) {
+                values[place] = self.back(&values, place, start[place])?;
             }
-            for place in (0..held.len()).filter(|place| !now.contains(place)) {
-                values[place] = start[place];
-            }
+            let now = self.acting(&values, held)?;
             let is_settled = now == free;
             free = now;
             if is_settled {
@@ -253,24 +388,42 @@ impl Search<'_> {
         Ok(open.into_iter().filter(|&place| acts(&slopes[place])).collect())
     }
 
+    /// Of a parameter that does nothing where it is: the value nearest to `home` up to which it does nothing. A rate that the interface
+    /// hides in the table may be far below it in the file.
+    fn back(&self, values: &[f64], place: usize, home: f64) -> Result<f64, SystemError> {
+        let here = self.logs(Surface::Even, values)?;
+        if !self.does(&here, values, place, home) {
+            return Ok(home);
+        }
+        let (mut within, mut beyond) = (values[place], home);
+        for _ in 0..HALVINGS {
+            let half = self.parameters[place].halfway(within, beyond);
+            *(if self.does(&here, values, place, half) { &mut beyond } else { &mut within }) = half;
+        }
+        Ok(within)
+    }
+
+    /// Whether a parameter moved to a value changes throughputs, which now are `here`.
+    fn does(&self, here: &[f64], values: &[f64], place: usize, to: f64) -> bool {
+        let there = self.logs(Surface::Even, &moved(values, place, to)).ok();
+        there.is_some_and(|there| {
+            let change: Vec<f64> = there.iter().zip(here).map(|(there, here)| there - here).collect();
+            norm(&change) / (here.len() as f64).sqrt() >= LEAST_EFFECT
+        })
+    }
+
     /// Of a parameter that does nothing: from which value on it would, the others left as they are.
     fn idle(&self, values: &[f64], place: usize) -> String {
         let (parameter, value) = (self.parameters[place], values[place]);
         let nothing = "no throughput of the table depends on it".to_owned();
         let Ok(here) = self.logs(Surface::Even, values) else { return nothing };
-        let does = |to: f64| {
-            let there = self.logs(Surface::Even, &moved(values, place, to)).ok();
-            there.is_some_and(|there| {
-                let change: Vec<f64> = there.iter().zip(&here).map(|(there, here)| there - here).collect();
-                norm(&change) / (here.len() as f64).sqrt() >= LEAST_EFFECT
-            })
-        };
+        let does = |to: f64| self.does(&here, values, place, to);
         // A rate falls until it is the bottleneck, a time grows.
         let further =
             parameter.far_values(value, self.spec).filter(|&far| (far < value) == parameter.is_rate());
         let Some(mut beyond) = further.into_iter().find(|&far| does(far)) else { return nothing };
         let mut within = value;
-        for _ in 0..12 {
+        for _ in 0..HALVINGS {
             let half = 0.5 * (within + beyond);
             *(if does(half) { &mut beyond } else { &mut within }) = half;
         }
@@ -302,6 +455,12 @@ pub(crate) fn moved(values: &[f64], place: usize, to: f64) -> Vec<f64> {
     let mut moved = values.to_vec();
     moved[place] = to;
     moved
+}
+
+/// What is said of a value that only one end of an interval is known of.
+pub(crate) fn no_more_words(parameter: Parameter, end: f64, is_lowest: bool) -> String {
+    let side = if is_lowest { "more" } else { "less" };
+    format!("the table says no more than that it is {} {} or {side}", three_digits(end), parameter.unit())
 }
 
 /// In three significant digits.

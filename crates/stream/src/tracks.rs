@@ -116,6 +116,11 @@ impl<'a> Head<'a> {
         ((self.tracks.start(self.tracks.count) - self.at) >> BITS) as u64
     }
 
+    /// No less than this passes while the head is over so many bytes, from here on: further in the media are slower.
+    pub(crate) fn least(&self, bytes: u64) -> Nanos {
+        Nanos((((u128::from(bytes) << BITS) * self.tracks.turn / self.size) >> BITS).saturating_sub(1) as u64)
+    }
+
     /// Passes over so many bytes, which must be there; the time that takes, switches included.
     #[inline]
     pub(crate) fn pass(&mut self, bytes: u64) -> Nanos {

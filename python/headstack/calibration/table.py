@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import floor, log10
 from typing import TYPE_CHECKING, Any
 
 from headstack.validation import lock_words
@@ -79,6 +80,23 @@ def values(row: Mapping[str, Any]) -> tuple[str, str]:
     return written
 
 
+def told_values(row: Mapping[str, Any]) -> tuple[str, str]:
+    """Write the values before and after, the latter with no more decimals than its interval makes sensible."""
+    before, after = values(row)
+    ends = row["ci95"]
+    if ends is None or not isinstance(row["after"], float) or "e" in after:
+        return before, after
+    decimals = min(len(after.partition(".")[2]), _resolved(*ends))
+    short = f"{row['after']:.{decimals}f}"
+    return before, after if short == before and after != before else short
+
+
+def _resolved(low: Any, high: Any) -> int:
+    """The decimals with which an interval's width has three figures: more say nothing. Without a width, as many as there are."""
+    width = high - low if isinstance(low, float) and isinstance(high, float) else 0.0
+    return max(0, 2 - floor(log10(width))) if width > 0 else KEPT
+
+
 def _absent(row: Mapping[str, Any]) -> str:
     """Say that the file has no value, and what the drive goes by instead."""
     default = row.get("by_default")
@@ -121,7 +139,7 @@ def _change(row: Row) -> str:
 def span(low: Any, high: Any) -> str:
     """Write an interval, both ends with the same decimals; an end that nothing bounds is left open."""
     ends = ["…" if end is None else value(end) for end in (low, high)]
-    decimals = max(len(end.partition(".")[2]) for end in ends)
+    decimals = min(max(len(end.partition(".")[2]) for end in ends), _resolved(low, high))
     is_plain = all(isinstance(end, float) for end in (low, high)) and not any("e" in end for end in ends)
     return " to ".join([f"{low:.{decimals}f}", f"{high:.{decimals}f}"] if is_plain else ends)
 

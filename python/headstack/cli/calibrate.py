@@ -347,9 +347,9 @@ def _part(scores: Mapping[str, Any], kind: str) -> tuple[str, Mapping[str, Any]]
 
 def _both(row: Mapping[str, Any]) -> list[Shown]:
     """The value before and the one after."""
-    from headstack.calibration.table import values
+    from headstack.calibration.table import told_values
 
-    both = zip((row["before"], row["after"]), values(row), strict=True)
+    both = zip((row["before"], row["after"]), told_values(row), strict=True)
     return [shown(text, text if isinstance(value, bool) else value) for value, text in both]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from headstack.calibration.retries import demerit_with_retries, retries_words
-from headstack.calibration.table import COLUMNS_SAY, not_identifiable, span, values, verdict
+from headstack.calibration.table import COLUMNS_SAY, not_identifiable, span, told_values, values, verdict
 from headstack.calibration.table import value as written
 from headstack.report import charts, style
 from headstack.report.page import Number, Page, Section
@@ -167,7 +167,7 @@ def _changed(found: Calibration) -> Section:
     rows = [
         [
             row["name"],
-            *values(row),
+            *told_values(row),
             interval(row),
             number(row["gain_ms"], 4),
             number(row["gain_percent"], 1),

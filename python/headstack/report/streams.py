@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from headstack.results.measurements import StreamPoint
 
 RECORD, RATE = "record (KiB)", "MB/s"
+MOST_DRAWN = 1.25
+"""So many times the highest throughput intervals are drawn: those of two files may go far beyond, and would flatten all lines."""
 
 
 def stream_chart(streams: Mapping[str, Any], mode: str) -> Chart:
@@ -33,7 +35,7 @@ def stream_chart(streams: Mapping[str, Any], mode: str) -> Chart:
     known = [point for point in points if point["ci95_mb_per_s"] is not None]
     if not known:
         return chart
-    most = _drawn_to(points)
+    most = MOST_DRAWN * max(point["mb_per_s"] for point in points)
     frame = pl.DataFrame(
         {
             "x": [point["record_kib"] for point in known],
@@ -44,11 +46,6 @@ def stream_chart(streams: Mapping[str, Any], mode: str) -> Chart:
     return vega.layer(
         chart, Chart(frame).mark("rule", color=style.GREY, opacity=0.7).encode(x="x:Q", y=vega.Y("low:Q"), y2="high:Q")
     )
-
-
-def _drawn_to(points: list[StreamPoint]) -> float:
-    """Up to where intervals are drawn: of two files they may be a thousand times as wide as the curves are high."""
-    return 2 * max(point["mb_per_s"] for point in points)
 
 
 def stream_columns(streams: Mapping[str, Any]) -> list[str]:
@@ -84,15 +81,16 @@ def stream_sections(streams: Mapping[str, Any]) -> list[Section]:
             continue
         cached = [point for point in points_of(streams, mode) if point["is_cached"]]
         text = f"The mean of {streams['grid']['repeats']} files, one behind the other (from the start again where no more fit), with its 95 % interval."
+        known = [point["mb_per_s"] for point in points_of(streams, mode)]
+        ends = [point["mb_per_s"] + (point["ci95_mb_per_s"] or 0.0) for point in points_of(streams, mode)]
+        if max(ends) > MOST_DRAWN * max(known):
+            text += " Intervals are drawn up to a quarter above the highest throughput."
         if cached:
             fastest = max(point["mb_per_s"] for point in cached)
             text += (
                 f" {len(cached)} of {len(points_of(streams, mode))} are faster than the largest files by a tenth or more, up to "
                 f"{fastest:,.1f} MB/s: a cache answered (marked *)."
             )
-        points = points_of(streams, mode)
-        if any(point["mb_per_s"] + (point["ci95_mb_per_s"] or 0.0) > _drawn_to(points) for point in points):
-            text += " Intervals that reach beyond the chart end at its edge: of so few files they say next to nothing."
         sections.append(Section(f"Streams: {mode}s by record and file", text, stream_chart(streams, mode)))
         title = f"Streams: {mode}s, MB/s by record (KiB) and file (MB)"
         longer = "×: the record is longer than the file." if any("×" in row for row in rows) else ""
@@ -159,11 +157,11 @@ def _before_and_after(summary: Mapping[str, Any]) -> list[Section]:
 
 
 def _fitted_values(summary: Mapping[str, Any]) -> Section:
-    from headstack.calibration.table import values
+    from headstack.calibration.table import told_values
     from headstack.report.calibration import interval
 
-    rows = [[row["name"], row["unit"], *values(row), interval(row), row["why"]] for row in summary["parameters"]]
-    text = "What the table cannot tell is left as it was, and says why."
+    rows = [[row["name"], row["unit"], *told_values(row), interval(row), row["why"]] for row in summary["parameters"]]
+    text = "What the table cannot tell is left as it was or says why it was moved."
     return Section("Parameters", text, columns=["parameter", "unit", "before", "after", "95 % interval", "not identifiable because"],
                    rows=rows, text_columns=2, dense=True)  # fmt: skip
 
