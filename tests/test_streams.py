@@ -271,7 +271,7 @@ def test_of_files_of_one_size_reads_and_writes_are_trained_on_and_scored() -> No
     train, test = Throughputs("t.csv", rows).apart()
     assert sorted(train + test) == sorted(rows)
     for part in (train, test):
-        assert [row[0] for row in part] == ["write", "write", "read", "read"]
+        assert [row[0] for row in part] == ["read", "read", "write", "write"]
 
 
 def test_values_have_the_digits_that_their_interval_makes_sensible() -> None:

@@ -162,7 +162,7 @@ impl PhaseFit {
                 }
             }
         }
-        speed::settle(&mut best.model, &best.moved, &evidence, nominal_ns);
+        speed::settle(&mut best.model, &best.moved, (&pairs, &evidence), nominal_ns);
         let Trial { model, scores, held_out, skipped, moved } = best;
         let seen = [&sightings[..], &moved[..]];
         let report = Self::report(geometry, seen, &pairs, [&nominal, &model], scores, held_out);

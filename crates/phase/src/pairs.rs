@@ -9,8 +9,10 @@ use headstack_units::Nanos;
 
 /// Observations paired with each of as many that follow.
 const FOLLOWING: usize = 5;
-/// The longest time between the two of a pair; the next where there are fewer pairs than say anything.
+/// The longest time between the two of a pair; the next where there are not enough.
 pub(crate) const FAR_NS: [u64; 3] = [500_000_000, 2_000_000_000, 6_000_000_000];
+/// So many pairs are enough, of however noisy times.
+const ENOUGH: usize = 96;
 /// So few pairs say nothing.
 pub(crate) const FEW: usize = 24;
 /// Observations in a block. Pairs of one block share observations; evidence is counted by blocks, which do not.
@@ -59,14 +61,9 @@ pub(crate) fn sightings(observations: &[Observation], geometry: &Geometry) -> Ve
 
 /// Pairs close in time, in the order of their first sighting; of requests that are all far apart, as close as they are.
 pub(crate) fn pairs(sightings: &[Sighting]) -> Vec<Pair> {
-    let mut found = Vec::new();
-    for far_ns in FAR_NS {
-        found = pairs_within(sightings, far_ns);
-        if found.len() >= FEW {
-            break;
-        }
-    }
-    found
+    let mut by_reach = FAR_NS.map(|far_ns| pairs_within(sightings, far_ns));
+    let enough = by_reach.iter().position(|pairs| pairs.len() >= ENOUGH).unwrap_or(0);
+    std::mem::take(&mut by_reach[enough])
 }
 
 fn pairs_within(sightings: &[Sighting], far_ns: u64) -> Vec<Pair> {

@@ -15,14 +15,18 @@ const APART_NS: [u64; 3] = [500_000_000, 1_500_000_000, 5_000_000_000];
 /// By so many standard errors pairs must speak for a speed. The best of all is ahead of the right one by half of what it is off, in
 /// standard errors of its own.
 const CLEAR: f64 = 3.0;
+/// The same where no window says anything.
+const ALONE: f64 = 1.0;
+/// By so much less pairs may agree with the file's speed, of however few.
+const NOTHING_LOST: f64 = 0.02;
 /// A speed that is less likely by so much (twice the logarithm) is off by four standard errors.
 const UNLIKELY: f64 = 16.0;
 /// Sightings within so long are looked at together.
-const WINDOWS_NS: [f64; 2] = [4e9, 16e9];
+const WINDOWS_NS: [f64; 3] = [4e9, 16e9, 64e9];
 /// A period is right to a turn in this time before.
 const FIRST_NS: f64 = 1e9;
 /// Windows of fewer say next to nothing.
-const FEW: usize = 8;
+const FEW: usize = 4;
 
 /// What speaks for a speed or against it: pairs close in time and far apart.
 pub(crate) struct Evidence(Vec<Pair>);
@@ -133,7 +137,12 @@ pub(crate) fn of_windows(model: &Model, sightings: &[Sighting], range: f64) -> O
 
 /// Makes the period of a model precise where windows, ever longer ones as long as their sightings agree as well, find
 /// another clearly likelier. The file's speed stays where neither they nor pairs speak against it.
-pub(crate) fn settle(model: &mut Model, sightings: &[Sighting], evidence: &Evidence, nominal_ns: f64) {
+pub(crate) fn settle(
+    model: &mut Model,
+    sightings: &[Sighting],
+    (pairs, evidence): (&[Pair], &Evidence),
+    nominal_ns: f64,
+) {
     let (mut reach, mut agreed) = (model.period_ns / FIRST_NS, 0.0);
     let mut against_file = 0.0;
     for window_ns in WINDOWS_NS {
@@ -152,7 +161,9 @@ pub(crate) fn settle(model: &mut Model, sightings: &[Sighting], evidence: &Evide
         }
     }
     let with_file = Model { period_ns: nominal_ns, ..model.clone() };
-    if against_file <= UNLIKELY && evidence.in_speed((model, sightings), (&with_file, sightings)) <= CLEAR {
+    let pairs_say = evidence.in_speed((model, sightings), (&with_file, sightings));
+    let is_as_good = model.coherence(sightings, pairs) - with_file.coherence(sightings, pairs) < NOTHING_LOST;
+    if against_file <= UNLIKELY && pairs_say <= if agreed > 0.0 { CLEAR } else { ALONE } && is_as_good {
         *model = with_file;
     }
 }
