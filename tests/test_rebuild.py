@@ -45,6 +45,26 @@ def test_lost_data_are_told_and_the_command_is_done_in_part() -> None:
 
 
 @pytest.mark.parametrize(
+    ("drives", "keys", "says"),
+    [
+        (9, "row_kib = 256\ngroup_width = 4\nparities = 2\ndistributed_spares = 2", "11.7 % of it without room"),
+        (8, "group_width = 4\nparities = 1\ndistributed_spares = 1", "nothing of the volume was on it"),
+    ],
+)
+def test_what_of_a_failed_drive_is_not_rebuilt_is_told(tmp_path: Path, drives: int, keys: str, says: str) -> None:
+    """A rebuild was "100.0 % done" with room for a tenth of it on another drive that had failed, and "not finished" of nothing."""
+    system = tmp_path / "system.toml"
+    names = ", ".join(['"conner-cp3100"'] * drives)
+    failed = "[0, 5]" if drives == 9 else "[0]"
+    unit = 16 if drives == 9 else 64
+    system.write_text(
+        f'[volume.data]\nlevel = "declustered"\nstripe_unit_kib = {unit}\ndrives = [{names}]\nfailed_drives = {failed}\n'
+        f"[volume.data.declustered]\n{keys}\n"
+    )
+    assert says in headstack("simulate", system, "--workload", "thesis-4ms", "--requests", "2").out
+
+
+@pytest.mark.parametrize(
     ("setting", "says"),
     [
         ("failures=[{ drive = 9, at_s = 1 }]", "9 is not one of the 4 drives"),

@@ -16,11 +16,18 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from headstack.sweeping.result import PointResult
+    from headstack.sweeping.settings import Settings
 
 LOOK_S = 60.0
 """So much of the load is looked at; a shorter one to its end."""
 IDLE_LOOK_S = 20.0
 """So much of a rebuild without a load: its second half is past the caches that the first fills."""
+ROWS = 40
+"""So many rows of an array with spare room on all drives are to be seen…"""
+MOST_LOOK_S = 200.0
+"""…within so long at most."""
+ROW_KIB = 16_384
+"""A row, where the array does not say how large it is."""
 SHORT_S = 5 * IDLE_LOOK_S
 """A rebuild that is so short is looked at to its end: the second half of the look is not its outermost tracks any more."""
 AT_THE_MEDIA = 0.9
@@ -67,30 +74,49 @@ def _times(point: PointResult) -> Rebuild | None:
     until_s = min(LOOK_S, run.summary["simulated_s"])
     try:
         built = settings.build()
-        quiet = _core.Workload(toml=_QUIET)
         loaded = _look(built.system, built.requests, run.seed, {**dict(built.run), "until_s": until_s})
-        idle = _look(built.system, quiet, run.seed, {"until_s": IDLE_LOOK_S})
-        ascending = None
-        if (inwards := _inwards(text)) is not None:
-            other = replace(settings, system=inwards).build().system
-            ascending = _look(other, quiet, run.seed, {"until_s": IDLE_LOOK_S})
+        idle = _look(built.system, _quiet(), run.seed, {"until_s": IDLE_LOOK_S})
+        idle_s = None if idle is None else _idle_s(settings, built.system, idle, run.seed)
     except Interrupted:
         raise
     except HeadstackError:
         # No place to rebuild onto, or a replay that knows no rebuilds.
         return None
-    if idle is None:
+    if idle is None or idle_s is None:
         return None
-    # One that goes inwards, on the outermost tracks, tells of those; one that goes outwards is as long as it.
-    outermost = idle if ascending is None else ascending
-    drive = _core.Drive(built.system.drives[0][1])
-    idle_s = outermost.whole_s or _surface_s(drive, outermost, _held(text))
-    if idle_s < SHORT_S and (to_its_end := _look(built.system, quiet, run.seed, {"until_s": 3 * idle_s})) is not None:
-        idle_s = to_its_end.whole_s or idle_s
     hours = None
     if loaded is not None:
         hours = (loaded.whole_s or idle_s * max(idle.mb_per_s / loaded.mb_per_s, 1.0)) / 3600
     return Rebuild(hours, idle_s / 3600)
+
+
+def _idle_s(settings: Settings, system: _core.System, idle: _Seen, seed: int) -> float:
+    """How long all of it takes where nothing else is to do, of which the beginning has been looked at."""
+    until_s, inwards = _long_enough_s(settings.system, idle), _inwards(settings.system)
+    if inwards is not None:
+        # It tells of the outermost tracks, and is as long as one that begins with the innermost.
+        system = replace(settings, system=inwards).build().system
+    if inwards is not None or until_s > IDLE_LOOK_S:
+        idle = _look(system, _quiet(), seed, {"until_s": until_s}) or idle
+    took_s = idle.whole_s or _surface_s(_core.Drive(system.drives[0][1]), idle, _held(settings.system))
+    if took_s >= SHORT_S:
+        return took_s
+    to_its_end = _look(system, _quiet(), seed, {"until_s": 3 * took_s})
+    return took_s if to_its_end is None else to_its_end.whole_s or took_s
+
+
+def _long_enough_s(text: str, idle: _Seen) -> float:
+    """How long to look: where spare room lies on all drives each row goes to others, and a few rows tell little."""
+    (volume,) = tomllib.loads(text)["volume"].values()
+    layout = volume.get("declustered", {})
+    if not layout.get("distributed_spares"):
+        return IDLE_LOOK_S
+    rows_mb = ROWS * layout.get("row_kib", ROW_KIB) * 1024 / 1e6
+    return min(max(rows_mb / idle.mb_per_s, IDLE_LOOK_S), MOST_LOOK_S)
+
+
+def _quiet() -> _core.Workload:
+    return _core.Workload(toml=_QUIET)
 
 
 def _look(system: _core.System, requests: Any, seed: int, options: dict[str, Any]) -> _Seen | None:

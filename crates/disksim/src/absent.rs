@@ -5,7 +5,7 @@ use crate::parameters::Parameters;
 use crate::report::Report;
 
 /// Parameters, what each is without a word in the file, and the value of the drive that is assumed then.
-const TABLE: [(&str, &str, &str); 13] = [
+const TABLE: [(&str, &str, &str); 30] = [
     ("Read hit over. after read", "0 ms", "controller.hit_overhead_ms"),
     ("Read hit over. after write", "0 ms", "controller.by_history.read_hit_ms"),
     ("Read miss over. after read", "0 ms", "controller.read_overhead_ms"),
@@ -14,11 +14,28 @@ const TABLE: [(&str, &str, &str); 13] = [
     ("Write hit over. after write", "0 ms", "controller.by_history.write_hit_ms"),
     ("Write miss over. after read", "0 ms", "controller.write_overhead_ms"),
     ("Write miss over. after write", "0 ms", "controller.by_history.write_miss_ms"),
+    ("Read completion overhead", "0 ms", "controller.read_completion_ms"),
+    ("Write completion overhead", "0 ms", "controller.write_completion_ms"),
+    ("Data preparation overhead", "0 ms", "controller.data_preparation_ms"),
+    ("First reselect overhead", "0 ms", "bus.reconnect_us"),
+    ("Other reselect overhead", "0 ms", "controller.write_completion_ms"),
+    ("Write disconnect overhead", "0 ms", "controller.write_completion_ms"),
+    ("Extra write disconnect", "0, none", "controller.write_after_write_seek_delay_ms"),
+    ("Extradisc seek delta", "0 ms", "controller.write_after_write_seek_delay_ms"),
+    ("Minimum seek delay", "0 ms", "buffer.write_start_ms"),
+    ("High (read) water mark", "0", "buffer.read_fence_kib"),
     ("Number of buffer segments", "1", "buffer.size_kib"),
     ("Segment size (in blks)", "128", "buffer.size_kib"),
     ("Enable caching in buffer", "0, no cache", ""),
     ("Buffer continuous read", "0, no read-ahead", "cache.read_ahead"),
+    ("Maximum read-ahead (blks)", "no limit", "cache.read_ahead_limit_kib"),
+    ("Read-ahead over requested", "0, no", "cache.read_ahead_over_requested"),
+    ("Read-ahead on idle hit", "0, no", "cache.read_ahead_on_hit"),
+    ("Read any free blocks", "0, no", "cache.zero_latency"),
+    ("Use separate write segment", "0, no", "cache.written_data"),
+    ("Allow read hits on write data", "1, yes", "cache.written_data"),
     ("Fast write level", "0, writes are reported when they are on the media", "write_policy"),
+    ("Maximum number of write segments", "1", "write_policy"),
 ];
 
 /// Names them in one warning, and has their values assumed.

@@ -61,9 +61,9 @@ pub(crate) fn sightings(observations: &[Observation], geometry: &Geometry) -> Ve
 
 /// Pairs close in time, in the order of their first sighting; of requests that are all far apart, as close as they are.
 pub(crate) fn pairs(sightings: &[Sighting]) -> Vec<Pair> {
-    let mut by_reach = FAR_NS.map(|far_ns| pairs_within(sightings, far_ns));
-    let enough = by_reach.iter().position(|pairs| pairs.len() >= ENOUGH).unwrap_or(0);
-    std::mem::take(&mut by_reach[enough])
+    let mut by_reach = FAR_NS.iter().map(|&far_ns| pairs_within(sightings, far_ns));
+    let near = by_reach.next().unwrap_or_default();
+    if near.len() >= ENOUGH { near } else { by_reach.find(|pairs| pairs.len() >= ENOUGH).unwrap_or(near) }
 }
 
 fn pairs_within(sightings: &[Sighting], far_ns: u64) -> Vec<Pair> {

@@ -51,6 +51,10 @@ impl Poll {
             return true;
         }
         self.last = Instant::now();
+        // Who said no is not asked again while the work ends.
+        if self.refusal.lock().is_ok_and(|refusal| refusal.is_some()) {
+            return false;
+        }
         match Python::attach(|py| self.ask(py, requests, simulated_s)) {
             Ok(()) => true,
             Err(reason) => {

@@ -342,9 +342,15 @@ def _rebuild(rebuild: Mapping[str, Any]) -> Shown:
         return several("{}: there was no spare for it", failed)
     onto = f"onto {rebuild['onto']}" if rebuild["onto"] else "onto the room distributed over the others"
     took = "not finished" if rebuild["hours"] is None else number(rebuild["hours"], 3, "h")
+    if not rebuild["held_mb"]:
+        return several("{}, {}: nothing of the volume was on it", failed, onto)
     parts = [several("{}, {}: {} done", failed, onto, percent(rebuild["progress"], 1)), several("{}", took)]
     if rebuild["mb_per_s"] is not None:
         parts[-1] = several("{} at {}", took, number(rebuild["mb_per_s"], 1, "MB/s"))
+    homeless_mb = rebuild["held_mb"] - rebuild["rebuilt_mb"]
+    if rebuild["finished_s"] is not None and homeless_mb > 1e-6 * rebuild["held_mb"]:
+        share = percent(homeless_mb / rebuild["held_mb"], 1)
+        parts.append(several("{} of it without room, which was on another drive that failed", share))
     told = joined(", ", parts)
     if not rebuild["requests"]:
         return told

@@ -173,7 +173,7 @@ class Rebuild(TypedDict):
     finished_s: float | None
     hours: float | None
     held_mb: float
-    """What of the volume lay on the drive."""
+    """What of the volume lay on the drive; more than is written where room for it was on another drive that failed."""
     rebuilt_mb: float
     mb_per_s: float | None
     progress: float

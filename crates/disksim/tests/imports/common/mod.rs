@@ -25,7 +25,12 @@ disksim_disk SMALL {
    Low (write) water mark = 0.5,
    High (read) water mark = 0.5,
    Set watermark by reqsize = 0,
-   Fast write level = 0, Read hit over. after write = 0.0, Read miss over. after write = 0.0, \
+   Fast write level = 0, Read completion overhead = 0.0, Write completion overhead = 0.0, \
+   Data preparation overhead = 0.0, First reselect overhead = 0.0, Other reselect overhead = 0.0, \
+   Write disconnect overhead = 0.0, Extra write disconnect = 0, Extradisc seek delta = 0.0, Minimum seek delay = 0.0, \
+   Maximum read-ahead (blks) = 0, Read-ahead over requested = 0, Read-ahead on idle hit = 0, Read any free blocks = 0, \
+   Use separate write segment = 0, Allow read hits on write data = 1, Maximum number of write segments = 1, \
+   Read hit over. after write = 0.0, Read miss over. after write = 0.0, \
    Write hit over. after read = 0.0, Write hit over. after write = 0.0, Write miss over. after write = 0.0
 } # the end
 ";
