@@ -4,7 +4,7 @@ use crate::electronics::Electronics;
 use crate::parameters::Parameters;
 use crate::report::Report;
 
-/// Parameters, what each is without a word in the file, and the value of the drive that is assumed then.
+/// Parameters, what each is without a word in the file, and the value of the drive that is assumed then, where the drive file has it.
 const TABLE: [(&str, &str, &str); 30] = [
     ("Read hit over. after read", "0 ms", "controller.hit_overhead_ms"),
     ("Read hit over. after write", "0 ms", "controller.by_history.read_hit_ms"),
@@ -14,28 +14,28 @@ const TABLE: [(&str, &str, &str); 30] = [
     ("Write hit over. after write", "0 ms", "controller.by_history.write_hit_ms"),
     ("Write miss over. after read", "0 ms", "controller.write_overhead_ms"),
     ("Write miss over. after write", "0 ms", "controller.by_history.write_miss_ms"),
-    ("Read completion overhead", "0 ms", "controller.read_completion_ms"),
-    ("Write completion overhead", "0 ms", "controller.write_completion_ms"),
-    ("Data preparation overhead", "0 ms", "controller.data_preparation_ms"),
-    ("First reselect overhead", "0 ms", "bus.reconnect_us"),
-    ("Other reselect overhead", "0 ms", "controller.write_completion_ms"),
-    ("Write disconnect overhead", "0 ms", "controller.write_completion_ms"),
-    ("Extra write disconnect", "0, none", "controller.write_after_write_seek_delay_ms"),
-    ("Extradisc seek delta", "0 ms", "controller.write_after_write_seek_delay_ms"),
-    ("Minimum seek delay", "0 ms", "buffer.write_start_ms"),
-    ("High (read) water mark", "0", "buffer.read_fence_kib"),
+    ("Read completion overhead", "0 ms", ""),
+    ("Write completion overhead", "0 ms", ""),
+    ("Data preparation overhead", "0 ms", ""),
+    ("First reselect overhead", "0 ms", ""),
+    ("Other reselect overhead", "0 ms", ""),
+    ("Write disconnect overhead", "0 ms", ""),
+    ("Extra write disconnect", "0, none", ""),
+    ("Extradisc seek delta", "0 ms", ""),
+    ("Minimum seek delay", "0 ms", ""),
+    ("High (read) water mark", "0", ""),
     ("Number of buffer segments", "1", "buffer.size_kib"),
     ("Segment size (in blks)", "128", "buffer.size_kib"),
     ("Enable caching in buffer", "0, no cache", ""),
     ("Buffer continuous read", "0, no read-ahead", "cache.read_ahead"),
-    ("Maximum read-ahead (blks)", "no limit", "cache.read_ahead_limit_kib"),
-    ("Read-ahead over requested", "0, no", "cache.read_ahead_over_requested"),
-    ("Read-ahead on idle hit", "0, no", "cache.read_ahead_on_hit"),
-    ("Read any free blocks", "0, no", "cache.zero_latency"),
-    ("Use separate write segment", "0, no", "cache.written_data"),
-    ("Allow read hits on write data", "1, yes", "cache.written_data"),
+    ("Maximum read-ahead (blks)", "no limit", ""),
+    ("Read-ahead over requested", "0, no", ""),
+    ("Read-ahead on idle hit", "0, no", ""),
+    ("Read any free blocks", "0, no", ""),
+    ("Use separate write segment", "0, no", ""),
+    ("Allow read hits on write data", "1, yes", ""),
     ("Fast write level", "0, writes are reported when they are on the media", "write_policy"),
-    ("Maximum number of write segments", "1", "write_policy"),
+    ("Maximum number of write segments", "1", ""),
 ];
 
 /// Names them in one warning, and has their values assumed.
