@@ -195,7 +195,7 @@ STOPPED = BASE + GAP + '[stop]\nmetric = "iops"\nwithin_percent = {}\n'
         ),
         (BASE + COUNTED, "1e999", "range.count: 1e999 is not a number of values"),
         (BASE + STEPPED, '"4000"', 'range.from: must be a number, not "4000" without quotes: from = 4000'),
-        (BASE + STEPPED, "-1e999", "range.from: must be a number, not -1e999"),
+        (BASE + STEPPED, "-1e999", "range.from: must be a number, not -1e999 give a finite number"),
         (BASE + RPM.replace("7200", "{}"), "1e999", "axis.0.values.2: 1e999 is not a number that a value can be"),
         (BASE.replace("300", "{}") + RPM, '"300"', "without quotes: requests = 300"),
         (BASE + "until_s = {}\n" + RPM, "true", "`until_s`: true is not allowed"),

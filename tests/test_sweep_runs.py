@@ -318,6 +318,13 @@ def test_a_mean_has_the_decimals_of_its_interval() -> None:
     assert str(cell(Estimate(1234.5, 120.0))) == "1,234 ± 120"
     # Repeats that hardly vary: no more digits than anybody reads.
     assert str(cell(Estimate(5.25, 3e-9))) == "5.25000 ± 3e-09"
+    assert [figure(1e308), figure(-2e15, 2), figure(999e12), *figures([1e300, 2.0])] == [
+        "1e+308",
+        "-2e+15",
+        "999,000,000,000,000",
+        "1e+300",
+        "2",
+    ]
     assert [figure(math.inf), str(cell(Estimate(2.5, math.inf)))] == ["inf", "2.500 ± inf"]
     assert str(cell(Estimate(0.0, 0.5))) == "0.00 ± 0.50"
     assert [figure(value) for value in (17.1, 16.86, 8.36, 300.0, 0.0, 1234.5, 999.96, 2e-7)] == [

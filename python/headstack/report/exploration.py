@@ -82,7 +82,8 @@ def _candidates(found: Exploration) -> Section:
     metrics = (P99, "response_ms.mean", WATTS, USD)
     told = [cells.column([point.estimate(metric) for point in comparison.points]) for metric in metrics]
     hours, idle = (
-        cells.figures([known.get(point.point.number) for point in comparison.points])
+        # An estimate, off by a few percent and more.
+        cells.figures([known.get(point.point.number) for point in comparison.points], digits=2)
         for known in (found.rebuild_hours, found.rebuild_hours_idle)
     )
     rows = [

@@ -80,7 +80,7 @@ def _of_column(means: Sequence[float], written: Sequence[str]) -> int:
 
 def _fixed(value: float, decimals: int, digits: int = 4) -> str:
     """So many decimals; what would be nothing in them, and is not, is written out."""
-    if not isfinite(value) or (value and abs(value) < 0.5 * 10**-decimals):
+    if not isfinite(value) or abs(value) >= MOST or (value and abs(value) < 0.5 * 10**-decimals):
         return figure(value, digits)
     return f"{value:,.{decimals}f}"
 
@@ -92,8 +92,8 @@ def label(values: Mapping[str, object]) -> str:
 
 def figure(value: float, digits: int = 4) -> str:
     """A number for people: so many digits that count, all before the point, thousands separated."""
-    if not isfinite(value):
-        return f"{value}"
+    if not isfinite(value) or abs(value) >= MOST:
+        return f"{value:.{digits}g}"
     if value == round(value) or abs(value) >= 10 ** (digits - 1):
         return f"{value:,.0f}"
     # A zero at the end is one of them: 17.10 ms stands below 16.86 ms.
@@ -103,7 +103,9 @@ def figure(value: float, digits: int = 4) -> str:
 MOST_DIGITS = 6
 """So many digits of the largest number of a column may be there for the sake of its smallest."""
 LEAST = 1e-4
-"""Below this a number is written with a power of ten."""
+"""Below this a number is written with a power of ten…"""
+MOST = 1e15
+"""…and from this on."""
 
 
 def _with_interval(mean: float, interval: float) -> str:

@@ -137,7 +137,9 @@ def number_hint(key: str, value: Any, example: str = "") -> str:
             meant = None
         if is_number(meant):
             return f"without quotes: {toml_key(key)} = {value.strip()}"
-    return f"{toml_key(key)} = {example}" if example else "give a number, without quotes"
+    if example:
+        return f"{toml_key(key)} = {example}"
+    return "give a finite number" if isinstance(value, float) else "give a number, without quotes"
 
 
 def toml_key(key: str) -> str:
