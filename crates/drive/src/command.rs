@@ -29,6 +29,11 @@ impl Command {
         if self.flags.contains(RequestFlags::WRITE_SAME) { 1 } else { u64::from(self.sectors) }
     }
 
+    /// Whether it is a read that has to come from the media.
+    pub(crate) fn is_forced_read(&self) -> bool {
+        self.op == Op::Read && self.flags.contains(RequestFlags::FORCE_MEDIA)
+    }
+
     /// A flush of the cache: complete when all that was acknowledged before the drive turned to it is on the media. It
     /// neither overtakes what waits nor is overtaken.
     pub fn flush(id: u64) -> Self {

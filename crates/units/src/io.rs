@@ -15,8 +15,8 @@ pub enum Op {
 pub struct RequestFlags(pub u16);
 
 impl RequestFlags {
-    /// The write must not be reported complete before it is on the media (S0: "must not be immediately reported";
-    /// force unit access).
+    /// Force unit access: a write must not be reported complete before it is on the media (S0: "must not be immediately reported"),
+    /// and a read has to come from there.
     pub const FORCE_MEDIA: Self = Self(1);
     /// Nothing sent after this request may overtake it, and it overtakes nothing sent before (SCSI ordered tag).
     pub const ORDERED: Self = Self(2);

@@ -3,6 +3,7 @@
 use super::candidates::{Best, Prospect};
 use super::order::Choice;
 use super::waiting::{Slot, Waiting};
+use crate::command::Command;
 use headstack_units::{Nanos, Op};
 use std::collections::BTreeMap;
 
@@ -16,15 +17,20 @@ const FEW: usize = 16;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Hits(BTreeMap<(u64, u64), Slot>);
 
+/// Whether what is buffered can serve a command.
+fn may_be_hit(command: &Command) -> bool {
+    command.op == Op::Read && !command.is_forced_read()
+}
+
 impl Hits {
     pub(super) fn insert(&mut self, waiting: &Waiting, slot: Slot) {
-        if waiting.command.op == Op::Read {
+        if may_be_hit(&waiting.command) {
             self.0.insert((waiting.command.lba.0, waiting.sequence), slot);
         }
     }
 
     pub(super) fn remove(&mut self, waiting: &Waiting) {
-        if waiting.command.op == Op::Read {
+        if may_be_hit(&waiting.command) {
             self.0.remove(&(waiting.command.lba.0, waiting.sequence));
         }
     }

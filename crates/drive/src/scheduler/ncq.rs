@@ -62,7 +62,8 @@ impl Ncq {
         let waiting = &choice.slots[slot];
         match waiting.command.op {
             Op::Read => {
-                choice.buffered.iter().any(|&(s, e)| s <= waiting.command.lba.0 && waiting.end() <= e)
+                let is_held = |&(s, e): &(u64, u64)| s <= waiting.command.lba.0 && waiting.end() <= e;
+                !waiting.command.is_forced_read() && choice.buffered.iter().any(is_held)
             }
             Op::Write => {
                 let Command { flags, sectors, .. } = waiting.command;

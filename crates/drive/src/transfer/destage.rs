@@ -141,6 +141,15 @@ pub(crate) fn drain(model: &DriveModel, parts: &mut Parts) {
     }
 }
 
+/// When all is on the media that is buffered of `start..end`, from `at` on.
+pub(super) fn write_out(model: &DriveModel, parts: &mut Parts, (start, end): (u64, u64), at: Nanos) -> Nanos {
+    while let Some(piece) = parts.buffer.dirty.first_overlap(start, end) {
+        let claim = claim(model, parts, at);
+        destage(model, parts, piece, &claim);
+    }
+    parts.buffer.destaging.over(start, end, at)
+}
+
 /// When the buffer has room for a write of `start..end`, wanted at `at`.
 pub(super) fn make_room(
     model: &DriveModel,
@@ -151,11 +160,7 @@ pub(super) fn make_room(
 ) -> Nanos {
     let mut at = at;
     if write_back.delays_overlaps {
-        while let Some(piece) = parts.buffer.dirty.first_overlap(start, end) {
-            let claim = claim(model, parts, at);
-            destage(model, parts, piece, &claim);
-        }
-        at = parts.buffer.destaging.over(start, end, at);
+        at = write_out(model, parts, (start, end), at);
     }
     while !parts.buffer.takes(write_back, (start, end), at) {
         // What is on its way gives its room back when it is there.

@@ -403,7 +403,8 @@ pub(crate) fn dispatch<D: Driver>(
     driver: D,
 ) -> D::Output {
     let Command { sectors, flags, .. } = turn.command;
-    if model.goes_straight && sectors > 0 && !flags.contains(RequestFlags::FLUSH) {
+    let before = RequestFlags::FLUSH.with(RequestFlags::FORCE_MEDIA);
+    if model.goes_straight && sectors > 0 && !flags.has_any(before) {
         return attend(model, parts, turn, driver);
     }
     dispatch_prepared(model, parts, turn, driver)
@@ -429,7 +430,22 @@ fn dispatch_prepared<D: Driver>(model: &DriveModel, parts: &mut Parts, turn: &Tu
         flush::flush_alone(&mut constant, model, &turn);
         return driver.drive(AnyTransfer::Constant(constant), parts);
     }
+    if turn.command.is_forced_read() {
+        return attend_past_buffer(model, parts, &turn, driver);
+    }
     attend(model, parts, &turn, driver)
+}
+
+/// The controller attends to a read that has to come from the media: what is acknowledged of its sectors goes there first.
+#[cold]
+fn attend_past_buffer<D: Driver>(model: &DriveModel, parts: &mut Parts, turn: &Turn, driver: D) -> D::Output {
+    let (start, end) = turn.range();
+    let at = parts.buffer.early.over(start, end, turn.at);
+    let at = destage::write_out(model, parts, (start, end), at);
+    parts.log.tell(|narrative| narrative.put_off = at);
+    let turn = Turn { at, flush: turn.flush + (at - turn.at), ..*turn };
+    let media = begin(model, parts, &turn);
+    read::dispatch_past_buffer(&media, parts, &turn, driver)
 }
 
 /// The controller attends to a command that nothing comes before any more.
@@ -439,13 +455,7 @@ fn dispatch_prepared<D: Driver>(model: &DriveModel, parts: &mut Parts, turn: &Tu
 )]
 #[inline(always)]
 fn attend<D: Driver>(model: &DriveModel, parts: &mut Parts, turn: &Turn, driver: D) -> D::Output {
-    parts.change_speed(model, turn.at);
-    let media = parts.mechanism.media(model, turn.at);
-    parts.buffer.begin_command();
-    if parts.buffer.early.has_again() {
-        rewrite::write_again(&media, parts);
-    }
-    parts.history.turn_to(turn.command.lba.0);
+    let media = begin(model, parts, turn);
     match turn.command.op {
         Op::Read => read::dispatch(&media, parts, turn, driver),
         Op::Write if turn.command.flags.contains(RequestFlags::DISCARD) => {
@@ -461,6 +471,20 @@ fn attend<D: Driver>(model: &DriveModel, parts: &mut Parts, turn: &Turn, driver:
             driver.drive(transfer, parts)
         }
     }
+}
+
+/// The controller begins with a command, on media as they turn then.
+#[expect(clippy::inline_always, reason = "every command comes here")]
+#[inline(always)]
+fn begin<'a>(model: &'a DriveModel, parts: &mut Parts, turn: &Turn) -> Media<'a> {
+    parts.change_speed(model, turn.at);
+    let media = parts.mechanism.media(model, turn.at);
+    parts.buffer.begin_command();
+    if parts.buffer.early.has_again() {
+        rewrite::write_again(&media, parts);
+    }
+    parts.history.turn_to(turn.command.lba.0);
+    media
 }
 
 /// The command as the controller turns to it when what comes before it is done.

@@ -10,6 +10,7 @@ mod common;
 mod controller;
 mod destage;
 mod endings;
+mod forced;
 mod heads;
 mod ncq;
 mod next_write;

@@ -121,6 +121,18 @@ pub(super) fn dispatch<D: Driver>(media: &Media<'_>, parts: &mut Parts, turn: &T
     }
 }
 
+/// The controller turns to a read that the buffer does not serve, whatever it holds.
+pub(super) fn dispatch_past_buffer<D: Driver>(
+    media: &Media<'_>,
+    parts: &mut Parts,
+    turn: &Turn,
+    driver: D,
+) -> D::Output {
+    let decoded = Decoded::new(turn, media.model.overhead.read[parts.history.after()]);
+    parts.buffer.miss(media, decoded.done);
+    from_media(media, parts, turn, &decoded, &Cached::NONE, driver)
+}
+
 impl Decoded {
     /// The controller takes `overhead` for it.
     #[inline]
