@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from headstack import _core
 from headstack.errors import HeadstackError, Interrupted
@@ -18,20 +18,22 @@ if TYPE_CHECKING:
     from headstack.sweeping.result import PointResult
     from headstack.sweeping.settings import Settings
 
-LOOK_S = 60.0
-"""So much of the load is looked at; a shorter one to its end."""
-IDLE_LOOK_S = 20.0
-"""So much of a rebuild without a load: its second half is past the caches that the first fills."""
+LOOK_S = 20.0
+"""So long a look is taken in each place; its second half is past the caches that the first fills."""
+PLACES = 12
+"""A rebuild is looked at where so many equal parts of it are half done…"""
+PLACES_LOADED = 5
+"""…and, while the load goes on, where so many are."""
 ROWS = 40
-"""So many rows of an array with spare room on all drives are to be seen…"""
-MOST_LOOK_S = 200.0
-"""…within so long at most."""
+"""So many rows of an array with spare room on all drives are seen in all places together…"""
+MOST_LOOK_S = 60.0
+"""…within so long at most in each."""
 ROW_KIB = 16_384
 """A row, where the array does not say how large it is."""
-SHORT_S = 5 * IDLE_LOOK_S
-"""A rebuild that is so short is looked at to its end: the second half of the look is not its outermost tracks any more."""
-AT_THE_MEDIA = 0.9
-"""A rebuild without a load that has so much of the media's rate is slower where the media are."""
+SHORT_S = 1000.0
+"""A rebuild that is so short is looked at to its end."""
+LEAST_LOAD_S = 10.0
+"""Of a load that is shorter nothing is told: a rebuild has hardly begun by then."""
 _REDUNDANT = frozenset(["raid-1", "mirror", "raid-10", "raid-4", "raid-5", "raid-6", "declustered"])
 _QUIET = "requests = 1\n[[stream]]\nread_fraction = 1.0\nsize.fixed_kib = 4\ninter_arrival.constant_ms = 1\n"
 
@@ -48,8 +50,8 @@ class Rebuild(NamedTuple):
 def rebuild_times(points: Sequence[PointResult], threads: int | None = None) -> dict[int, Rebuild]:
     """Times by the number of the point; those from whose array nothing can be rebuilt are left out.
 
-    The first drive has failed when the load begins. What is rebuilt meanwhile is of the outermost tracks: the share that this is of
-    what is rebuilt there without a load is taken to be the share everywhere.
+    The first drive has failed when the load begins. How fast it is rebuilt is looked at in several places of the rebuild, from its
+    beginning to its end: media are slower further in, and a load is nearer to some places than to others.
     """
     with Pool(threads) as pool:
         found = list(pool.map(_times, points))
@@ -61,8 +63,44 @@ class _Seen(NamedTuple):
 
     mb_per_s: float
     held_mb: float
-    whole_s: float | None
-    """How long all of it took, if it was over by then."""
+
+
+class _Looks(NamedTuple):
+    """An array of which the first drive has failed, and what is asked of it meanwhile; none where nothing is."""
+
+    settings: Settings
+    seed: int
+    is_loaded: bool
+
+    def at(self, percent: float, until_s: float) -> _Seen | None:
+        """The rate where so much is done: that of the second half of a time, since the first one fills caches."""
+        before, after = (self._rebuild(percent, end_s) for end_s in (until_s / 2, until_s))
+        if before is None or after is None:
+            return None
+        rebuilt_mb = after["rebuilt_mb"] - before["rebuilt_mb"]
+        # What is rebuilt to its end meanwhile has a rate of its own.
+        rate = after["mb_per_s"] if rebuilt_mb <= 0 or after["finished_s"] else rebuilt_mb / (until_s / 2)
+        return _Seen(rate, after["held_mb"]) if rate else None
+
+    def to_the_end_s(self, until_s: float) -> float | None:
+        """How long all of it takes, if it is over by then."""
+        rebuild = self._rebuild(0.0, until_s)
+        return None if rebuild is None or rebuild["hours"] is None else 3600 * rebuild["hours"]
+
+    def in_places_s(self, count: int, look_s: float) -> float | None:
+        """How long all of it takes, each of so many equal parts at the rate that is seen in its middle."""
+        seen = [self.at(100 * (part + 0.5) / count, look_s) for part in range(count)]
+        known = [look for look in seen if look is not None]
+        return None if len(known) < count else sum(look.held_mb / count / look.mb_per_s for look in known)
+
+    def _rebuild(self, percent: float, until_s: float) -> dict[str, Any] | None:
+        built = replace(self.settings, system=_done(self.settings.system, percent)).build()
+        requests, options = (built.requests, dict(built.run)) if self.is_loaded else (_quiet(), {})
+        options["until_s"] = until_s
+        rebuilds = simulate(built.system, requests, seed=self.seed, keep=False, threads=1, **options).summary.get(
+            "rebuilds"
+        )
+        return cast("dict[str, Any]", rebuilds[0]) if rebuilds else None
 
 
 def _times(point: PointResult) -> Rebuild | None:
@@ -71,90 +109,65 @@ def _times(point: PointResult) -> Rebuild | None:
         return None
     settings = replace(point.point.settings, system=text)
     run = point.runs[0]
-    until_s = min(LOOK_S, run.summary["simulated_s"])
     try:
-        built = settings.build()
-        loaded = _look(built.system, built.requests, run.seed, {**dict(built.run), "until_s": until_s})
-        idle = _look(built.system, _quiet(), run.seed, {"until_s": IDLE_LOOK_S})
-        idle_s = None if idle is None else _idle_s(settings, built.system, idle, run.seed)
+        idle_s = _idle_s(_Looks(settings, run.seed, is_loaded=False))
+        if idle_s is None:
+            return None
+        loaded_s = _loaded_s(_Looks(settings, run.seed, is_loaded=True), run.summary["simulated_s"], idle_s)
     except Interrupted:
         raise
     except HeadstackError:
         # No place to rebuild onto, or a replay that knows no rebuilds.
         return None
-    if idle is None or idle_s is None:
+    return Rebuild(None if loaded_s is None else max(loaded_s, idle_s) / 3600, idle_s / 3600)
+
+
+def _idle_s(looks: _Looks) -> float | None:
+    """How long all of it takes where nothing else is to do."""
+    first = looks.at(0.0, LOOK_S)
+    if first is None:
         return None
-    hours = None
-    if loaded is not None:
-        hours = (loaded.whole_s or idle_s * max(idle.mb_per_s / loaded.mb_per_s, 1.0)) / 3600
-    return Rebuild(hours, idle_s / 3600)
+    if first.held_mb / first.mb_per_s <= SHORT_S:
+        took_s = looks.to_the_end_s(10 * SHORT_S)
+        if took_s is not None:
+            return took_s
+    return looks.in_places_s(PLACES, _long_enough_s(looks.settings.system, first))
 
 
-def _idle_s(settings: Settings, system: _core.System, idle: _Seen, seed: int) -> float:
-    """How long all of it takes where nothing else is to do, of which the beginning has been looked at."""
-    until_s, inwards = _long_enough_s(settings.system, idle), _inwards(settings.system)
-    if inwards is not None:
-        # It tells of the outermost tracks, and is as long as one that begins with the innermost.
-        system = replace(settings, system=inwards).build().system
-    if inwards is not None or until_s > IDLE_LOOK_S:
-        idle = _look(system, _quiet(), seed, {"until_s": until_s}) or idle
-    took_s = idle.whole_s or _surface_s(_core.Drive(system.drives[0][1]), idle, _held(settings.system))
-    if took_s >= SHORT_S:
-        return took_s
-    to_its_end = _look(system, _quiet(), seed, {"until_s": 3 * took_s})
-    return took_s if to_its_end is None else to_its_end.whole_s or took_s
+def _loaded_s(looks: _Looks, lasts_s: float, idle_s: float) -> float | None:
+    """How long all of it takes while the load goes on, if that goes on long enough to tell."""
+    if lasts_s < LEAST_LOAD_S:
+        return None
+    if idle_s <= SHORT_S:
+        took_s = looks.to_the_end_s(min(lasts_s, 10 * SHORT_S))
+        if took_s is not None:
+            return took_s
+    return looks.in_places_s(PLACES_LOADED, min(LOOK_S, lasts_s))
 
 
-def _long_enough_s(text: str, idle: _Seen) -> float:
+def _long_enough_s(text: str, first: _Seen) -> float:
     """How long to look: where spare room lies on all drives each row goes to others, and a few rows tell little."""
     (volume,) = tomllib.loads(text)["volume"].values()
     layout = volume.get("declustered", {})
     if not layout.get("distributed_spares"):
-        return IDLE_LOOK_S
+        return LOOK_S
     rows_mb = ROWS * layout.get("row_kib", ROW_KIB) * 1024 / 1e6
-    return min(max(rows_mb / idle.mb_per_s, IDLE_LOOK_S), MOST_LOOK_S)
+    # Of each look the second half counts.
+    return min(max(2 * rows_mb / first.mb_per_s / PLACES, LOOK_S), MOST_LOOK_S)
 
 
 def _quiet() -> _core.Workload:
     return _core.Workload(toml=_QUIET)
 
 
-def _look(system: _core.System, requests: Any, seed: int, options: dict[str, Any]) -> _Seen | None:
-    """The rate of a rebuild in the second half of a time: the first one fills caches."""
-    until_s = options["until_s"]
-    half, whole = (
-        simulate(system, requests, seed=seed, keep=False, threads=1, **{**options, "until_s": end_s}).summary
-        for end_s in (until_s / 2, until_s)
-    )
-    (before, *_), (after, *_) = (summary.get("rebuilds") or [None] for summary in (half, whole))
-    if before is None or after is None:
-        return None
-    rebuilt_mb = after["rebuilt_mb"] - before["rebuilt_mb"]
-    # What is rebuilt to its end meanwhile has a rate of its own.
-    rate = after["mb_per_s"] if rebuilt_mb <= 0 or after["finished_s"] else rebuilt_mb / (until_s / 2)
-    hours = after["hours"]
-    return _Seen(rate, after["held_mb"], None if hours is None else 3600 * hours) if rate else None
-
-
-def _inwards(text: str) -> str | None:
-    """The same system, rebuilt from the outermost tracks on, where it was from the innermost."""
+def _done(text: str, percent: float) -> str:
+    """The same system, with so much of the rebuild done when the run begins."""
+    if percent == 0.0:
+        return text
     table = tomllib.loads(text)
     (volume,) = table["volume"].values()
-    rebuild = volume.get("rebuild", {})
-    if rebuild.get("order") != "descending":
-        return None
-    rebuild["order"] = "ascending"
-    return "".join(f"{key} = {toml_text(value)}\n" for key, value in table.items())
-
-
-def _held(text: str) -> float:
-    """The share of the rows in use that is rebuilt: spare room that lies on all drives held nothing."""
-    (volume,) = tomllib.loads(text)["volume"].values()
-    layout = volume.get("declustered", {})
-    spares = layout.get("distributed_spares", 0)
-    # A block of a design has its own room; else some of the drives have none of a slice.
-    around = layout["group_width"] + spares if layout.get("design") == "block-design" else len(volume["drives"])
-    return 1.0 - spares / around
+    volume.setdefault("rebuild", {})["done_percent"] = percent
+    return _written(table)
 
 
 def _failed(text: str) -> str | None:
@@ -169,24 +182,8 @@ def _failed(text: str) -> str | None:
     volume["failed_drives"] = [0]
     if not volume.get("spares") and not volume.get("declustered", {}).get("distributed_spares"):
         volume["spares"] = volume["drives"][:1]
+    return _written(table)
+
+
+def _written(table: dict[str, Any]) -> str:
     return "".join(f"{key} = {toml_text(value)}\n" for key, value in table.items())
-
-
-def _surface_s(drive: _core.Drive, seen: _Seen, held: float) -> float:
-    """How long writing what was on a drive takes that is written at this rate in its outermost zone, and nothing else to do.
-
-    Near the rate of the media it is slower further in, as they are; a lower one, that of a limit, of a bus or of commands that
-    wait for a revolution each, is the same everywhere until the media are slower still. `held` is the share of the sectors
-    in use: a layout may leave rows at the end without any, and room for failed drives between.
-    """
-    zones = drive.zones()
-    share = seen.mb_per_s / zones[0]["sequential_write_mb_per_s"]
-    mb_per_sector = held * drive.sector_bytes / 1e6 * drive.describe()["actuators"]
-    left_mb, took_s, rate = seen.held_mb, 0.0, seen.mb_per_s
-    for zone in zones:
-        media = zone["sequential_write_mb_per_s"]
-        rate = share * media if share >= AT_THE_MEDIA else min(seen.mb_per_s, media)
-        mb = min(left_mb, mb_per_sector * zone["sectors"])
-        took_s += mb / rate
-        left_mb -= mb
-    return took_s + left_mb / rate

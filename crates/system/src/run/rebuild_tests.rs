@@ -71,6 +71,38 @@ fn load(count: u64, gap_ms: u64) -> Vec<Request> {
         .collect()
 }
 
+/// What is done of a rebuild when the run begins is done: the rest takes what it takes of a whole one.
+#[test]
+fn a_rebuild_goes_on_from_where_it_is() {
+    for order in ["ascending", "descending"] {
+        let of = |done: f64| {
+            let more = format!(
+                "failed_drives = [0]\nspares = [SPARE]\nrebuild = {{ order = \"{order}\", done_percent = {done:?} }}"
+            );
+            rebuilt(&system("raid-1", 2, &more), Vec::new()).0
+        };
+        let [whole, rest] = [0.0, 75.0].map(of);
+        assert!((rest.rebuilt_mb / whole.rebuilt_mb - 0.25).abs() < 0.02, "{rest:?} {whole:?}");
+        assert_eq!((rest.held_mb, rest.progress), (whole.held_mb, 1.0));
+        // All tracks are as fast.
+        assert!((rest.mb_per_s.unwrap() / whole.mb_per_s.unwrap() - 1.0).abs() < 0.08, "{rest:?} {whole:?}");
+        assert_eq!(rest.progress_s.len(), 20);
+        assert!(rest.progress_s[..14].iter().all(|mark| mark[1] == 0.0) && rest.progress_s[15][1] > 0.0);
+    }
+}
+
+#[test]
+fn how_much_of_a_rebuild_is_done_is_a_share_of_one_that_has_begun() {
+    let more = |done: &str, failed: &str| {
+        let more = format!("spares = [SPARE]\nrebuild = {{ done_percent = {done} }}\n{failed}");
+        config("raid-1", 2, &more, &[]).unwrap_err().to_string()
+    };
+    for done in ["100.0", "-1.0", "nan", "inf"] {
+        assert!(more(done, "failed_drives = [0]").contains("is not at least 0 and below 100"));
+    }
+    assert!(more("50.0", "").contains("no drive has failed before the run"));
+}
+
 #[test]
 fn a_drive_that_failed_before_the_run_is_not_recalibrated() {
     let set = [("drive.*.recalibration", "{mode=\"by-host\", interval_s=2, duration_ms=20}")];

@@ -33,6 +33,9 @@ pub struct RebuildSpec {
     /// longer than its media need for it. For losses of which only the rate is known.
     #[serde(skip_serializing_if = "is_one")]
     pub write_efficiency: f64,
+    /// Of the drives that failed before the run: so much of the first one's rebuild is done when the run begins, in percent of its steps.
+    #[serde(skip_serializing_if = "super::array::is_default")]
+    pub done_percent: f64,
     /// In which order.
     pub order: RebuildOrder,
     /// Which of the members that are left are read.
@@ -51,6 +54,7 @@ impl Default for RebuildSpec {
             window: 4,
             rate_mb_per_s: None,
             write_efficiency: 1.0,
+            done_percent: 0.0,
             order: RebuildOrder::default(),
             reads: RebuildReads::default(),
             priority: RebuildPriority::default(),
@@ -157,6 +161,18 @@ pub(super) fn check(volume: &VolumeConfig) -> Vec<String> {
             "`volume.{name}.rebuild.write_efficiency`: {} is not between {LEAST_EFFICIENCY} and 1; it is the share of its own rate \
              at which a drive takes the rebuild's writes: 0.8 for a rebuild at 160 MB/s of a drive that writes 200",
             shown(write_efficiency)
+        ));
+    }
+    if !(0.0..100.0).contains(&options.rebuild.done_percent) {
+        problems.push(format!(
+            "`volume.{name}.rebuild.done_percent`: {} is not at least 0 and below 100; it is the share of a rebuild that is done when the \
+             run begins",
+            shown(options.rebuild.done_percent)
+        ));
+    }
+    if options.rebuild.done_percent > 0.0 && options.failed_drives.is_empty() {
+        problems.push(format!(
+            "`volume.{name}.rebuild.done_percent`: no drive has failed before the run; name it: failed_drives = [0]"
         ));
     }
     let unit_kib = options.stripe_unit_kib;

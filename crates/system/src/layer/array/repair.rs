@@ -42,6 +42,16 @@ pub(crate) struct Record {
     pub(crate) marks: Vec<Nanos>,
 }
 
+impl Record {
+    /// So many of the steps are complete at `now`.
+    fn pass(&mut self, now: Nanos, done: u64, steps: u64) {
+        self.progress_ppm = done * 1_000_000 / steps;
+        while (self.marks.len() as u64 + 1) * steps <= done * MARKS {
+            self.marks.push(now);
+        }
+    }
+}
+
 /// Data that no drives tell any more.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Loss {
@@ -213,21 +223,33 @@ impl Repair {
         let Some(drive) = self.waiting.pop_front() else { return };
         let (step, steps) = (self.step, array.stripes.div_ceil(self.step));
         let is_descending = self.spec.order == RebuildOrder::Descending;
-        let rebuilt = Rebuilt { step, steps, is_descending, ..Rebuilt::default() };
+        let before = self.done_before(drive, steps);
+        let rebuilt = Rebuilt { step, steps, is_descending, before, ..Rebuilt::default() };
         array.states[drive] = State::Replaced(Replacement { home, rebuilt });
         if let Some(record) = self.record(drive) {
             record.began = Some(now);
             record.onto = if let Home::Drive(drive) = home { Some(drive) } else { None };
+            if before > 0 {
+                record.pass(now, before, steps);
+            }
         }
         self.active = Some(Active {
             drive,
-            next: 0,
+            next: before,
             held: None,
             in_flight: BTreeMap::new(),
             next_tag: 0,
             not_before: now,
             is_timer_set: false,
         });
+    }
+
+    /// How many of a drive's steps were complete before the run: of the first that had failed then, as many as its description says.
+    fn done_before(&self, drive: usize, steps: u64) -> u64 {
+        if self.failed_before.first() != Some(&drive) {
+            return 0;
+        }
+        (steps as f64 * self.spec.done_percent / 100.0) as u64
     }
 
     fn record(&mut self, drive: usize) -> Option<&mut Record> {
@@ -362,10 +384,7 @@ impl Repair {
         let (done, steps) = (rebuilt.before + rebuilt.ahead.len() as u64, rebuilt.steps);
         if let Some(record) = self.record(drive) {
             record.sectors += sectors;
-            record.progress_ppm = done * 1_000_000 / steps;
-            while (record.marks.len() as u64 + 1) * steps <= done * MARKS {
-                record.marks.push(now);
-            }
+            record.pass(now, done, steps);
         }
     }
 
