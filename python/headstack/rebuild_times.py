@@ -11,11 +11,13 @@ from headstack.errors import HeadstackError, Interrupted
 from headstack.run import simulate
 from headstack.sweeping.reading import toml_text
 from headstack.threads import Pool
+from headstack.unusual import told_before
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from headstack.sweeping.result import PointResult
+    from headstack.sweeping.run import Record
     from headstack.sweeping.settings import Settings
 
 LOOK_S = 20.0
@@ -109,6 +111,12 @@ def _times(point: PointResult) -> Rebuild | None:
         return None
     settings = replace(point.point.settings, system=text)
     run = point.runs[0]
+    # Of its drives the candidate's own run has told what is unusual.
+    with told_before():
+        return _hours(settings, run)
+
+
+def _hours(settings: Settings, run: Record) -> Rebuild | None:
     try:
         idle_s = _idle_s(_Looks(settings, run.seed, is_loaded=False))
         if idle_s is None:

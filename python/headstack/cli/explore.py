@@ -11,7 +11,7 @@ from headstack.cli import DONE, IN_PART, interrupted, output, progress
 from headstack.cli.options import OUT_NAMES, OUTPUT, RUN, Json, Replay, TraceOptions, check_counts
 from headstack.cli.sweep import kept, say_failures
 from headstack.errors import InputError
-from headstack.shown import of_unit
+from headstack.shown import Shown, of_unit, shown
 
 if TYPE_CHECKING:
     from headstack import Exploration
@@ -76,6 +76,12 @@ def explore(
     return IN_PART if found.comparison.sweep.failures else DONE
 
 
+def _hours(hours: float | None) -> Shown:
+    from headstack.sweeping.cells import figure
+
+    return shown("–" if hours is None else figure(hours, 2), hours, "h")
+
+
 def _show(found: Exploration) -> None:
     from headstack.sweeping.metrics import USD
 
@@ -91,10 +97,10 @@ def _show(found: Exploration) -> None:
                     (each["response_ms"]["mean"], "ms", 2),
                     (each["watts"], "W", 2),
                     (each["usd"], "USD", 0 if is_whole else 2),
-                    (each["rebuild_hours"], "h", 2),
-                    (each["rebuild_hours_idle"], "h", 2),
                 )
             ),
+            # An estimate, off by a few percent.
+            *(_hours(each[key]) for key in ("rebuild_hours", "rebuild_hours_idle")),
             verdict,
             ", ".join(
                 f"p99 and {'price' if metric == USD else 'watts'}"

@@ -27,7 +27,7 @@ from headstack.counted import plural
 from headstack.errors import InputError
 from headstack.overload import held_back
 from headstack.run_times import LIMIT_COLUMNS, TIME_COLUMNS, limit_rows, time_rows
-from headstack.shown import Shown, joined, made_by, number, of_unit, percent, several
+from headstack.shown import Shown, joined, made_by, number, of_unit, percent, several, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -355,7 +355,7 @@ def _rebuild(rebuild: Mapping[str, Any]) -> Shown:
     if not rebuild["requests"]:
         return told
     response = rebuild["response_ms"]
-    meanwhile = several("response meanwhile, {} requests: mean {}, p99 {}, max {} ms", rebuild["requests"],
+    meanwhile = several("response meanwhile, {}: mean {}, p99 {}, max {} ms", shown(plural(rebuild["requests"], "request"), rebuild["requests"], "requests"),
                         *(of_unit(response[key], "ms") for key in ("mean", "p99", "max")))  # fmt: skip
     return joined("; ", [told, meanwhile])
 

@@ -96,8 +96,8 @@ def _candidates(found: Exploration) -> Section:
     ]
     text = (
         f"A candidate holds the load if it keeps up with the trace{_limit(found)}. Rebuild: a drive has failed, and what it "
-        "held is brought onto a spare while the load goes on. The hours are extrapolated from the first minute, on the outermost tracks; "
-        "requests all over the drive keep a rebuild there from more than further in. Idle: nothing else is to do."
+        "held is brought onto a spare while the load goes on, as in its first 20 s. Looked at in several places of the rebuild. Idle: nothing "
+        "else is to do."
     )
     columns = [*axes, "p99 (ms)", "mean (ms)", "watts", "price (USD)", "rebuild (h)", "idle (h)", "holds the load"]
     return Section("All candidates", text, columns=columns, rows=rows, text_columns=len(axes), dense=True)

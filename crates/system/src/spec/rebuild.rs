@@ -33,7 +33,7 @@ pub struct RebuildSpec {
     /// longer than its media need for it. For losses of which only the rate is known.
     #[serde(skip_serializing_if = "is_one")]
     pub write_efficiency: f64,
-    /// Of the drives that failed before the run: so much of the first one's rebuild is done when the run begins, in percent of its steps.
+    /// Of the drives that failed before the run: so much of what the first one held is rebuilt when the run begins, in percent.
     #[serde(skip_serializing_if = "super::array::is_default")]
     pub done_percent: f64,
     /// In which order.

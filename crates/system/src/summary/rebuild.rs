@@ -31,7 +31,7 @@ pub struct RebuildSummary {
     pub rebuilt_mb: f64,
     /// Mean rate from the beginning to the end, or to the end of the run.
     pub mb_per_s: Option<f64>,
-    /// The share that was there again at the end of the run.
+    /// The share of what it held that was through at the end of the run: there again, or passed over for want of room.
     pub progress: f64,
     /// `[share, s since it began]`, every twentieth.
     pub progress_s: Vec<[f64; 2]>,

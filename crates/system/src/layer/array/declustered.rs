@@ -111,10 +111,28 @@ impl Declustered {
         Seat { drive, row: row * self.row_units + unit }
     }
 
-    /// How many units of so many stripes lie on a drive; the stripes are whole slices, or whole passes over the blocks.
+    /// How many units of so many stripes lie on a drive.
     pub(crate) fn held(&self, drive: usize, stripes: u64) -> u64 {
-        let groups = stripes / self.row_units;
-        let rows = match &self.design {
+        let (groups, begun) = (stripes / self.row_units, stripes % self.row_units);
+        let whole = groups - groups % self.groups_of_pass();
+        let holds = |group: &u64| {
+            (0..self.width).any(|member| self.place(group * self.row_units, member).drive == drive)
+        };
+        let rows = self.held_in_passes(drive, whole) + (whole..groups).filter(holds).count() as u64;
+        rows * self.row_units + if begun > 0 && holds(&groups) { begun } else { 0 }
+    }
+
+    /// Groups of a slice, or of a pass over the blocks.
+    fn groups_of_pass(&self) -> u64 {
+        match &self.design {
+            Groups::Permuted { groups, .. } => *groups,
+            Groups::Blocks(blocks) => blocks.places.len() as u64,
+        }
+    }
+
+    /// How many rows of so many groups a drive holds; they are whole slices, or whole passes.
+    fn held_in_passes(&self, drive: usize, groups: u64) -> u64 {
+        match &self.design {
             Groups::Permuted { rows, groups: of_slice, .. } => {
                 let (slices, drives) = (groups / of_slice, self.drives as u64);
                 let columns = drives - self.spares as u64;
@@ -125,8 +143,7 @@ impl Declustered {
                 rows * (whole * columns + (first_left..slices).filter(holds).count() as u64)
             }
             Groups::Blocks(blocks) => blocks.held(drive, groups, self.width),
-        };
-        rows * self.row_units
+        }
     }
 
     pub(crate) fn spare(&self, stripe: u64, lost: Seat, number: usize) -> Option<Seat> {

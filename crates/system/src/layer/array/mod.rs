@@ -88,6 +88,14 @@ impl Rebuilt {
     }
 }
 
+/// What is read and then written to bring some stripes of a failed drive onto another, and how many sectors it held of them.
+#[derive(Debug, Default)]
+struct Reconstruction {
+    reads: Vec<Span>,
+    writes: Vec<Span>,
+    held: u64,
+}
+
 /// How much of a request a drive is to hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Held {
@@ -178,15 +186,16 @@ impl Array {
             .map(move |member| self.span(band, member))
     }
 
-    /// What it takes to work out what a failed drive held of some stripes: what is read, and what is written then.
-    fn reconstruct(&self, stripes: Range<u64>, drive: usize, which: RebuildReads) -> (Vec<Span>, Vec<Span>) {
+    /// What it takes to work out what a failed drive held of some stripes.
+    fn reconstruct(&self, stripes: Range<u64>, drive: usize, which: RebuildReads) -> Reconstruction {
         let State::Replaced(Replacement { home, .. }) = &self.states[drive] else {
-            return Default::default();
+            return Reconstruction::default();
         };
-        let (mut reads, mut writes) = (Vec::new(), Vec::new());
+        let Reconstruction { mut reads, mut writes, mut held } = Reconstruction::default();
         for stripe in stripes {
             let places = (0..self.geometry.members()).map(|member| self.geometry.place(stripe, member));
             let Some(lost) = places.into_iter().find(|seat| seat.drive == drive) else { continue };
+            held += self.unit;
             let band = Band { stripe, from: 0, to: self.unit };
             if let Some(home) = self.home(stripe, lost, *home) {
                 match which {
@@ -196,14 +205,19 @@ impl Array {
                 writes.push(self.at(band, home));
             }
         }
-        (joined(reads), joined(writes))
+        Reconstruction { reads: joined(reads), writes: joined(writes), held }
     }
 
     /// Sectors of the array that lie on a drive.
     fn held(&self, drive: usize) -> u64 {
-        let sectors = self.geometry.held(drive, self.stripes) * self.unit;
+        self.held_before(drive, self.stripes)
+    }
+
+    /// Sectors of so many of the first stripes that lie on a drive.
+    fn held_before(&self, drive: usize, stripes: u64) -> u64 {
+        let sectors = self.geometry.held(drive, stripes) * self.unit;
         // The last unit of a mirror may be a short one.
-        if matches!(self.geometry, Geometry::Mirror { .. }) { self.limit } else { sectors }
+        if matches!(self.geometry, Geometry::Mirror { .. }) { sectors.min(self.limit) } else { sectors }
     }
 
     /// The stripes of a step in the rebuild of a drive.
@@ -429,7 +443,8 @@ mod tests {
         for turn in 0..steps {
             let stripes = array.stripes_of_step(drive, turn);
             let before: BTreeSet<Seat> = seats(array).into_iter().collect();
-            let (reads, writes) = array.reconstruct(stripes.clone(), drive, RebuildReads::Enough);
+            let Reconstruction { reads, writes, .. } =
+                array.reconstruct(stripes.clone(), drive, RebuildReads::Enough);
             let is_there = |&(drive, row): &(usize, u64)| before.contains(&Seat { drive, row });
             prop_assert!(units(&reads).iter().all(is_there));
             for stripe in stripes {
@@ -472,6 +487,13 @@ mod tests {
             for drive in 0..drives {
                 let counted = whole.iter().filter(|seat| seat.drive == drive).count() as u64;
                 prop_assert_eq!(array.held(drive), counted * UNIT);
+                // The naive twin, of every number of stripes.
+                let mut held = 0;
+                for stripe in 0..array.stripes {
+                    prop_assert_eq!(array.held_before(drive, stripe), held);
+                    let mut members = (0..array.geometry.members()).map(|member| array.geometry.place(stripe, member));
+                    held += if members.any(|seat| seat.drive == drive) { UNIT } else { 0 };
+                }
             }
             prop_assert_eq!(whole.len(), all);
             prop_assert_eq!(whole.into_iter().collect::<BTreeSet<_>>().len(), all);

@@ -11,7 +11,7 @@ use headstack_units::{Nanos, Op, RequestFlags};
 
 use super::intake::Intake;
 use super::locks::{Locks, overlap};
-use super::{Array, Home, Rebuilt, Replacement, State};
+use super::{Array, Home, Rebuilt, Reconstruction, Replacement, State};
 use crate::layer::stripes::Span;
 use crate::layer::{Effect, Members, Piece, Target, UnitMap};
 use crate::spec::{DriveFailure, RebuildOrder, RebuildPriority, RebuildSpec};
@@ -36,19 +36,33 @@ pub(crate) struct Record {
     pub(crate) held: u64,
     /// Sectors written so far.
     pub(crate) sectors: u64,
-    /// The share of the steps that are complete, in parts of a million.
+    /// What it held of the steps that are through, in sectors.
+    through: u64,
+    /// The share of what it held that is through, in parts of a million.
     pub(crate) progress_ppm: u64,
-    /// When each twentieth of the steps was complete.
+    /// When each twentieth of that was through.
     pub(crate) marks: Vec<Nanos>,
 }
 
 impl Record {
-    /// So many of the steps are complete at `now`.
-    fn pass(&mut self, now: Nanos, done: u64, steps: u64) {
-        self.progress_ppm = done * 1_000_000 / steps;
-        while (self.marks.len() as u64 + 1) * steps <= done * MARKS {
-            self.marks.push(now);
+    /// Of what the drive held, `sectors` more are through at `now`.
+    fn pass(&mut self, now: Nanos, sectors: u64) {
+        self.through = (self.through + sectors).min(self.held);
+        if self.held > 0 {
+            self.progress_ppm = (u128::from(self.through) * 1_000_000 / u128::from(self.held)) as u64;
+            while (self.marks.len() as u64) < MARKS
+                && (self.marks.len() as u64 + 1) * self.held <= self.through * MARKS
+            {
+                self.marks.push(now);
+            }
         }
+    }
+
+    /// All steps are through at `now`.
+    fn end(&mut self, now: Nanos) {
+        self.finished = Some(now);
+        self.progress_ppm = 1_000_000;
+        self.marks.resize(MARKS as usize, now);
     }
 }
 
@@ -73,6 +87,8 @@ struct Step {
     reading: u32,
     writing: u32,
     writes: Vec<Span>,
+    /// What the failed drive held of them, in sectors.
+    held: u64,
 }
 
 /// The rebuild at hand.
@@ -223,15 +239,13 @@ impl Repair {
         let Some(drive) = self.waiting.pop_front() else { return };
         let (step, steps) = (self.step, array.stripes.div_ceil(self.step));
         let is_descending = self.spec.order == RebuildOrder::Descending;
-        let before = self.done_before(drive, steps);
+        let (before, through) = self.done_before(drive, steps, array);
         let rebuilt = Rebuilt { step, steps, is_descending, before, ..Rebuilt::default() };
         array.states[drive] = State::Replaced(Replacement { home, rebuilt });
         if let Some(record) = self.record(drive) {
             record.began = Some(now);
             record.onto = if let Home::Drive(drive) = home { Some(drive) } else { None };
-            if before > 0 {
-                record.pass(now, before, steps);
-            }
+            record.pass(now, through);
         }
         self.active = Some(Active {
             drive,
@@ -244,12 +258,25 @@ impl Repair {
         });
     }
 
-    /// How many of a drive's steps were complete before the run: of the first that had failed then, as many as its description says.
-    fn done_before(&self, drive: usize, steps: u64) -> u64 {
+    /// How many of a drive's steps were through before the run, and what it held of them: of the first that had failed then, as much as
+    /// its description says.
+    fn done_before(&self, drive: usize, steps: u64, array: &Array) -> (u64, u64) {
         if self.failed_before.first() != Some(&drive) {
-            return 0;
+            return (0, 0);
         }
-        (steps as f64 * self.spec.done_percent / 100.0) as u64
+        let held = array.held(drive);
+        let below = |steps: u64| array.held_before(drive, (steps * self.step).min(array.stripes));
+        let of_steps = |count: u64| match self.spec.order {
+            RebuildOrder::Ascending => below(count),
+            RebuildOrder::Descending => held - below(steps - count),
+        };
+        let wanted = (held as f64 * self.spec.done_percent / 100.0) as u64;
+        let (mut low, mut high) = (0, steps);
+        while low < high {
+            let middle = low.midpoint(high);
+            if of_steps(middle) < wanted { low = middle + 1 } else { high = middle }
+        }
+        (low, of_steps(low))
     }
 
     fn record(&mut self, drive: usize) -> Option<&mut Record> {
@@ -286,12 +313,13 @@ impl Repair {
             }
             let turn = active.next;
             let stripes = array.stripes_of_step(active.drive, turn);
-            let (reads, writes) = array.reconstruct(stripes.clone(), active.drive, self.spec.reads);
+            let Reconstruction { reads, writes, held } =
+                array.reconstruct(stripes.clone(), active.drive, self.spec.reads);
             if writes.is_empty() {
                 // Nothing of the failed drive is in these stripes, or no room for it.
                 active.next += 1;
                 let drive = active.drive;
-                self.passed(now, drive, turn, 0, array);
+                self.passed(now, (drive, turn), (0, held), array);
                 continue;
             }
             if locks.is_held(&stripes) {
@@ -305,7 +333,7 @@ impl Repair {
             let tag = active.next_tag;
             active.next_tag += 1;
             let reading = self.send(now, Op::Read, tag, &reads, drives, effects);
-            let step = Step { turn, stripes, reading, writing: 0, writes };
+            let step = Step { turn, stripes, reading, writing: 0, writes, held };
             if let Some(active) = &mut self.active {
                 active.in_flight.insert(tag, step);
             }
@@ -371,20 +399,25 @@ impl Repair {
         }
         let Some(active) = &mut self.active else { return };
         let drive = active.drive;
-        if let Some(Step { turn, writes, .. }) = active.in_flight.remove(&tag) {
+        if let Some(Step { turn, writes, held, .. }) = active.in_flight.remove(&tag) {
             let sectors = writes.iter().map(|span| span.to - span.from).sum();
-            self.passed(now, drive, turn, sectors, array);
+            self.passed(now, (drive, turn), (sectors, held), array);
         }
     }
 
-    /// A step is complete.
-    fn passed(&mut self, now: Nanos, drive: usize, turn: u64, sectors: u64, array: &mut Array) {
+    /// A step is complete: so much of what the drive held is written, and so much through.
+    fn passed(
+        &mut self,
+        now: Nanos,
+        (drive, turn): (usize, u64),
+        (written, held): (u64, u64),
+        array: &mut Array,
+    ) {
         let State::Replaced(Replacement { rebuilt, .. }) = &mut array.states[drive] else { return };
         rebuilt.complete(turn);
-        let (done, steps) = (rebuilt.before + rebuilt.ahead.len() as u64, rebuilt.steps);
         if let Some(record) = self.record(drive) {
-            record.sectors += sectors;
-            record.pass(now, done, steps);
+            record.sectors += written;
+            record.pass(now, held);
         }
     }
 
@@ -393,7 +426,7 @@ impl Repair {
         if let Some(Active { drive, .. }) = self.active.take()
             && let Some(record) = self.record(drive)
         {
-            record.finished = Some(now);
+            record.end(now);
         }
         self.begin(now, array);
     }
