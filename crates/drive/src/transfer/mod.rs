@@ -522,7 +522,7 @@ fn write_for(media: &Media<'_>, parts: &mut Parts, turn: &Turn) -> AnyTransfer {
 /// The command as the controller turns to it when what was acknowledged before is on the media.
 #[cold]
 fn after_flush(model: &DriveModel, parts: &mut Parts, turn: &Turn) -> Turn {
-    let at = flush::flush(model, parts, turn.at);
+    let at = flush::flush(model, parts, turn.submitted, turn.at);
     parts.log.tell(|narrative| narrative.put_off = at);
     Turn { at, flush: turn.flush + (at - turn.at), ..*turn }
 }

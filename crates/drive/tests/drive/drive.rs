@@ -10,6 +10,7 @@ mod common;
 mod controller;
 mod destage;
 mod endings;
+mod flush;
 mod forced;
 mod heads;
 mod ncq;
