@@ -442,6 +442,8 @@ def test_hours_to_rebuild_are_near_those_of_a_whole_rebuild(tmp_path: Path) -> N
         ("maxtor-maxline-plus-ii", "write_efficiency = 0.5"),
         # Each command loses a revolution, and waits for its sectors, which are fewer a track further in: 11 % too short.
         ("scsi-10k-37gb", "window = 4"),
+        # One step of 1 MiB in 35 s, which counted as one in ten: 43 % too short.
+        ("conner-cp3100", "rate_mb_per_s = 0.03"),
     ],
 )
 def test_a_rebuild_is_looked_at_all_over_the_drive(drive: str, rebuild: str, tmp_path: Path) -> None:
@@ -455,8 +457,11 @@ def test_a_rebuild_is_looked_at_all_over_the_drive(drive: str, rebuild: str, tmp
     (whole,) = headstack.simulate(system, load, keep=False).summary["rebuilds"]
     assert whole["progress"] == 1.0
     assert found["rebuild_hours_idle"] == pytest.approx(whole["hours"], rel=0.02)
-    # One request in half a minute is next to nothing.
-    assert found["rebuild_hours"] == pytest.approx(whole["hours"], rel=0.02)
+    # One request in half a minute is next to nothing; in 200 s of it six slow steps tell nothing.
+    if "0.03" in rebuild:
+        assert found["rebuild_hours"] is None
+    else:
+        assert found["rebuild_hours"] == pytest.approx(whole["hours"], rel=0.02)
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import pytest
 
 import headstack
 from conftest import data_file
+from headstack.destaging import destage_words
 from headstack.errors import InputError
 from headstack.files import write_whole
 from headstack.report import probes
@@ -127,3 +128,19 @@ def test_times_are_told_in_figures_that_say_something() -> None:
         "23.5 ms",
         "1,066.60 ms",
     ]
+
+
+def test_the_assumed_rules_of_a_write_cache_are_told(tmp_path: Path) -> None:
+    """When buffered writes go to the media decides what they cost, and stood nowhere on a result."""
+    said = "after 10 ms in which no read needs the arm; from 80 % of 96 MiB full on down to 50 %"
+    run = headstack.simulate("nearline-18tb", "thesis-4ms", requests=300)
+    page = tmp_path / "page.html"
+    run.report(page)
+    assert f"When writes leave the cache of nearline-18tb is assumed: {said}" in page.read_text()
+    assert run.summary["drives"][0]["write_back"]["assumed"] is True
+    known = headstack.simulate("hp-97560", "thesis-4ms", requests=300)
+    assert "write_back" not in known.summary["drives"][0]
+    reads = headstack.Workload(
+        toml="requests = 9\n[[stream]]\nread_fraction = 1.0\nsize.fixed_kib = 4\ninter_arrival.constant_ms = 9\n"
+    )
+    assert destage_words(headstack.simulate("nearline-18tb", reads).summary) == ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import tomllib
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
@@ -32,6 +33,14 @@ MOST_LOOK_S = 60.0
 """…within so long at most in each."""
 ROW_KIB = 16_384
 """A row, where the array does not say how large it is."""
+STEP_KIB = 1024
+"""A step, where the array does not say how large it is."""
+STEPS = 50
+"""So many steps are seen in the half of a look that counts, however slow they are…"""
+FEWEST_STEPS = 10
+"""…or nothing is told, if there are fewer than this."""
+LONGEST_IDLE_S = 1e6
+LONGEST_LOADED_S = 200.0
 SHORT_S = 1000.0
 """A rebuild that is so short is looked at to its end."""
 LEAST_LOAD_S = 10.0
@@ -65,6 +74,8 @@ class _Seen(NamedTuple):
 
     mb_per_s: float
     held_mb: float
+    is_over: bool
+    """It was over by then."""
 
 
 class _Looks(NamedTuple):
@@ -73,16 +84,49 @@ class _Looks(NamedTuple):
     settings: Settings
     seed: int
     is_loaded: bool
+    longest_s: float
+    """No look is longer."""
+
+    @property
+    def step_mb(self) -> float:
+        """What a step brings, at most."""
+        return self._rules.get("step_kib", STEP_KIB) * 1024 / 1e6
+
+    @property
+    def limit_mb_per_s(self) -> float:
+        """No more than this is rebuilt."""
+        return self._rules.get("rate_mb_per_s", math.inf)
+
+    @property
+    def _rules(self) -> dict[str, Any]:
+        (volume,) = tomllib.loads(self.settings.system)["volume"].values()
+        return volume.get("rebuild", {})
 
     def at(self, percent: float, until_s: float) -> _Seen | None:
-        """The rate where so much is done: that of the second half of a time, since the first one fills caches."""
+        """The rate where so much is done, of steps enough to tell it."""
+        seen = self.roughly(percent, until_s)
+        steps = 0.0 if seen is None else seen.mb_per_s * until_s / 2 / self.step_mb
+        if steps >= STEPS:
+            return seen
+        longer_s = min(until_s * STEPS / max(steps, 1.0), self.longest_s)
+        seen = self.roughly(percent, longer_s)
+        if seen is None or (seen.mb_per_s * longer_s / 2 / self.step_mb < FEWEST_STEPS and not seen.is_over):
+            return None
+        return seen
+
+    def roughly(self, percent: float, until_s: float) -> _Seen | None:
+        """The rate in the second half of a time: the first one fills caches."""
         before, after = (self._rebuild(percent, end_s) for end_s in (until_s / 2, until_s))
         if before is None or after is None:
             return None
         rebuilt_mb = after["rebuilt_mb"] - before["rebuilt_mb"]
+        is_over = after["finished_s"] is not None
         # What is rebuilt to its end meanwhile has a rate of its own.
-        rate = after["mb_per_s"] if rebuilt_mb <= 0 or after["finished_s"] else rebuilt_mb / (until_s / 2)
-        return _Seen(rate, after["held_mb"]) if rate else None
+        rate = after["mb_per_s"] if rebuilt_mb <= 0 or is_over else rebuilt_mb / (until_s / 2)
+        # Whole steps are counted: one more or less than fits is no reason to be faster or slower than the limit.
+        if rate and rate + 2 * self.step_mb / until_s >= self.limit_mb_per_s:
+            rate = self.limit_mb_per_s
+        return _Seen(rate, after["held_mb"], is_over) if rate else None
 
     def to_the_end_s(self, until_s: float) -> float | None:
         """How long all of it takes, if it is over by then."""
@@ -118,10 +162,12 @@ def _times(point: PointResult) -> Rebuild | None:
 
 def _hours(settings: Settings, run: Record) -> Rebuild | None:
     try:
-        idle_s = _idle_s(_Looks(settings, run.seed, is_loaded=False))
+        idle_s = _idle_s(_Looks(settings, run.seed, is_loaded=False, longest_s=LONGEST_IDLE_S))
         if idle_s is None:
             return None
-        loaded_s = _loaded_s(_Looks(settings, run.seed, is_loaded=True), run.summary["simulated_s"], idle_s)
+        lasts_s = run.summary["simulated_s"]
+        loaded = _Looks(settings, run.seed, is_loaded=True, longest_s=min(lasts_s, LONGEST_LOADED_S))
+        loaded_s = _loaded_s(loaded, lasts_s, idle_s)
     except Interrupted:
         raise
     except HeadstackError:
@@ -132,7 +178,7 @@ def _hours(settings: Settings, run: Record) -> Rebuild | None:
 
 def _idle_s(looks: _Looks) -> float | None:
     """How long all of it takes where nothing else is to do."""
-    first = looks.at(0.0, LOOK_S)
+    first = looks.roughly(0.0, LOOK_S) or looks.roughly(0.0, 50 * LOOK_S)
     if first is None:
         return None
     if first.held_mb / first.mb_per_s <= SHORT_S:

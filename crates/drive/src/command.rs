@@ -34,16 +34,17 @@ impl Command {
         self.op == Op::Read && self.flags.contains(RequestFlags::FORCE_MEDIA)
     }
 
+    /// Whether it neither overtakes what waits nor is overtaken. A flush does not queue with others: ATA hosts send it when the drive has
+    /// nothing else to do, and nothing beside it.
+    #[inline]
+    pub(crate) fn is_ordered(&self) -> bool {
+        self.flags.has_any(RequestFlags::ORDERED.with(RequestFlags::FLUSH))
+    }
+
     /// A flush of the cache: complete when all that was acknowledged before the drive turned to it is on the media. It
     /// neither overtakes what waits nor is overtaken.
     pub fn flush(id: u64) -> Self {
-        Self {
-            id,
-            op: Op::Write,
-            lba: Lba(0),
-            sectors: 0,
-            flags: RequestFlags::FLUSH.with(RequestFlags::ORDERED),
-        }
+        Self { id, op: Op::Write, lba: Lba(0), sectors: 0, flags: RequestFlags::FLUSH }
     }
 }
 

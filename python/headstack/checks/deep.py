@@ -25,6 +25,8 @@ LARGE_BUFFER_KIB = 8192
 # Enough tracks for every kind of switch, and enough requests for a mean.
 LEAST_TRACKS = 40
 LEAST_REQUESTS = 48
+MOST_CACHES = 20.0
+"""No more is written than this many times the write cache before sequential writes are counted."""
 RANDOM_KIB = 4
 RANDOM_REQUESTS = {1: 600, 16: 1600, 32: 3200}
 MIXED_REQUESTS = 4000
@@ -217,7 +219,8 @@ class Bench:
         size = min(self.sequential_kib * 1024, max(zone_bytes // 8, self.sector_bytes))
         sectors = max(size // self.sector_bytes, 1)
         size = sectors * self.sector_bytes
-        warmup = int(2 * self.write_cache_kib * 1024 / size) + 4 if op == "write" else 4
+        bus_s = size / 1e6 / self.spec["bus"][f"{op}_mb_per_s"] + self._overhead_ms(op) / 1e3
+        warmup = self._requests_to_fill(size, size / 1e6 / bus_s / zone["media_mb_per_s"]) if op == "write" else 4
         requests = max(LEAST_REQUESTS, int(LEAST_TRACKS * track_bytes / size))
         first, last = zone["first_lba"], zone["first_lba"] + zone["sectors"] - 1
         # From the zone's beginning: a range of one request to begin in, then on from there.
@@ -227,7 +230,6 @@ class Bench:
         )
         summary = self.run(stream, requests, warmup).summary
         rate = requests * size / _span_s(summary, requests) / 1e6
-        bus_s = size / 1e6 / self.spec["bus"][f"{op}_mb_per_s"] + self._overhead_ms(op) / 1e3
         geometry = min(zone["media_mb_per_s"], size / 1e6 / bus_s)
         seconds = size / (rate * 1e6) - size / (geometry * 1e6)
         lost = seconds / (self.model.rotation_ms / 1e3) * track_bytes / size
@@ -236,6 +238,12 @@ class Bench:
             "place": place, "op": op, "zone": number, "geometry_mb_per_s": geometry, "mb_per_s": rate, "lost_per_track": lost,
             "cause": "" if share >= SEQUENTIAL_SHARE else self._cause(op, zone, lost, size), "share": share,
         }  # fmt: skip
+
+    def _requests_to_fill(self, size: int, times_media: float) -> int:
+        """So many writes of a size, which come at so many times the rate of the media, fill the write cache, and a quarter more."""
+        # What comes no faster than it goes never fills it.
+        caches = 1.25 / (1 - 1 / times_media) if times_media > 1 else 0.0
+        return int(min(max(caches, 2.0), MOST_CACHES) * self.write_cache_kib * 1024 / size) + 4
 
     def _overhead_ms(self, op: str) -> float:
         """What a sequential command costs beside its data: while it is worked on, the bus rests."""

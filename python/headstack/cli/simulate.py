@@ -24,6 +24,7 @@ from headstack.cli.options import (
 )
 from headstack.conditions import CONDITION_COLUMNS, condition_rows
 from headstack.counted import plural
+from headstack.destaging import destage_words
 from headstack.errors import InputError
 from headstack.overload import held_back
 from headstack.run_times import LIMIT_COLUMNS, TIME_COLUMNS, limit_rows, time_rows
@@ -298,6 +299,8 @@ def _show(summary: Mapping[str, Any]) -> None:
         pairs.append(("without data", several(text, ended["unavailable"], ended["aborted"])))
     if summary["in_flight_cut"]:
         pairs.append(("cut", several("{} in flight when the run was cut", summary["in_flight_cut"])))
+    if words := destage_words(summary):
+        pairs.append(("destage", words))
     if notice := held_back(summary):
         pairs.append(("backlog", notice))
     if summary["clamped"]:

@@ -6,10 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 from headstack.conditions import CONDITION_COLUMNS, condition_rows
 from headstack.counted import plural
+from headstack.destaging import destage_words
 from headstack.overload import cut_short, held_back, overload
 from headstack.report import charts, style
 from headstack.report.page import Number, Page, Section
-from headstack.report.tables import assumed_notice, citation, completions_frame, duration, durations, key_numbers
+from headstack.report.tables import (
+    assumed_notice,
+    citation,
+    completions_frame,
+    duration,
+    durations,
+    key_numbers,
+)
 from headstack.run_times import DIRECTIONS, LIMIT_COLUMNS, TIME_COLUMNS, is_mixed, limit_rows, time_rows
 from headstack.shown import number
 
@@ -52,6 +60,7 @@ def run_page(run: Run) -> Page:
                 cut_short(summary),
                 held_back(summary),
                 assumed_notice(summary["provenance"]),
+                _destage(summary),
             )
             if notice
         ],
@@ -59,6 +68,11 @@ def run_page(run: Run) -> Page:
         sections=[section for section in sections if section.chart is not None or section.rows],
         cite=citation(summary),
     )
+
+
+def _destage(summary: Mapping[str, Any]) -> str:
+    words = destage_words(summary)
+    return f"{words[0].upper()}{words[1:]}." if words else ""
 
 
 def _charts(run: Run, frame: pl.DataFrame, stride: int) -> list[Section]:

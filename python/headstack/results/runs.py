@@ -47,6 +47,21 @@ class PowerCondition(TypedDict):
     """On the way back, while commands waited."""
 
 
+class WriteBack(TypedDict):
+    """When a drive's buffered writes go to the media."""
+
+    size_kib: float
+    idle_before_destage_ms: float
+    """After no read has needed the arm for so long."""
+    high_water_percent: float
+    """Above this fill…"""
+    low_water_percent: float
+    """…down to this."""
+    age_limit_ms: float
+    assumed: bool
+    """Of nobody's publication or measurement."""
+
+
 class DriveLoad(TypedDict):
     """How busy one drive was."""
 
@@ -67,6 +82,8 @@ class DriveLoad(TypedDict):
     power: NotRequired[Watts]
     conditions: NotRequired[list[PowerCondition]]
     """Of a drive whose file has power conditions."""
+    write_back: NotRequired[WriteBack]
+    """Of a drive with a write cache that loses its data with the power."""
 
 
 class BusLoad(TypedDict):

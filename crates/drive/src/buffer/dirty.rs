@@ -30,13 +30,6 @@ struct Arrival {
     end: u64,
 }
 
-/// What came after an instant, while what came before goes to the media.
-#[derive(Debug, Default)]
-pub(crate) struct Later {
-    parts: Vec<(u64, u64)>,
-    arrivals: VecDeque<Arrival>,
-}
-
 /// Runs of buffered sectors, by first address; runs neither overlap nor touch.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Dirty {
@@ -197,35 +190,6 @@ impl Dirty {
         self.arrivals.push_back(Arrival { at, start, end });
     }
 
-    /// Takes out what came after `at`, but for sectors that are there since before and were written over.
-    pub(crate) fn set_later_aside(&mut self, at: Nanos, place: impl Fn(u64) -> Target) -> Later {
-        let earlier = self.arrivals.partition_point(|arrival| arrival.at <= at);
-        if earlier == self.arrivals.len() {
-            return Later::default();
-        }
-        let arrivals = self.arrivals.split_off(earlier);
-        let kept = union(self.arrivals.iter().map(|arrival| (arrival.start, arrival.end)));
-        let mut parts = Vec::new();
-        for &Arrival { start, end, .. } in &arrivals {
-            let held: Vec<(u64, u64)> =
-                self.overlapping(start, end).map(|(s, e)| (s.max(start), e.min(end))).collect();
-            for part in held.into_iter().flat_map(|part| without(part, &kept)) {
-                self.remove(part.0, part.1, &place);
-                parts.push(part);
-            }
-        }
-        Later { parts, arrivals }
-    }
-
-    /// What was set aside is there again.
-    pub(crate) fn put_back(&mut self, Later { parts, arrivals }: Later, place: impl Fn(u64) -> Target) {
-        for (start, end) in parts {
-            self.insert(start, end, &place);
-        }
-        self.arrivals.extend(arrivals);
-        self.holds_oldest = false;
-    }
-
     /// When the oldest came of those not on the media yet.
     pub(crate) fn oldest(&mut self) -> Option<Nanos> {
         while let Some(&Arrival { at, start, end }) = self.arrivals.front() {
@@ -323,37 +287,6 @@ impl Dirty {
     }
 }
 
-/// The union of ranges: those that share sectors or touch are one, in the order of addresses.
-fn union(ranges: impl Iterator<Item = (u64, u64)>) -> Vec<(u64, u64)> {
-    let mut sorted: Vec<(u64, u64)> = ranges.collect();
-    sorted.sort_unstable();
-    sorted.dedup_by(|next, last| {
-        let is_joined = next.0 <= last.1;
-        if is_joined {
-            last.1 = last.1.max(next.1);
-        }
-        is_joined
-    });
-    sorted
-}
-
-/// What of a range is in none of the others, which are in the order of addresses and apart.
-fn without((start, end): (u64, u64), others: &[(u64, u64)]) -> Vec<(u64, u64)> {
-    let first = others.partition_point(|&(_, e)| e <= start);
-    let mut from = start;
-    let mut left = Vec::new();
-    for &(s, e) in others[first..].iter().take_while(|&&(s, _)| s < end) {
-        if from < s {
-            left.push((from, s));
-        }
-        from = from.max(e);
-    }
-    if from < end {
-        left.push((from, end));
-    }
-    left
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -388,43 +321,6 @@ mod tests {
     }
 
     proptest! {
-        /// The naive twin: when each sector came first. What is set aside and put back is as it was.
-        #[test]
-        fn what_came_later_is_set_aside_sector_by_sector(
-            writes in prop::collection::vec((0_u64..60, 1_u64..12), 1..30),
-            gone in prop::collection::vec((0_u64..60, 1_u64..12), 0..4),
-            at in 0_u64..30,
-        ) {
-            let mut dirty = Dirty::default();
-            let mut came: BTreeMap<u64, u64> = BTreeMap::new();
-            for (time, &(start, len)) in (0..).zip(&writes) {
-                dirty.insert(start, start + len, somewhere);
-                dirty.note_arrival(Nanos(time), start, start + len);
-                for sector in start..start + len {
-                    came.entry(sector).or_insert(time);
-                }
-            }
-            let whole = dirty.clone();
-            let later = dirty.set_later_aside(Nanos(at), somewhere);
-            for sector in 0..75 {
-                let stays = came.get(&sector).is_some_and(|&time| time <= at);
-                prop_assert_eq!(dirty.covers(sector, sector + 1), stays, "sector {}", sector);
-            }
-            for &(start, len) in &gone {
-                dirty.remove(start, start + len, somewhere);
-            }
-            let written = |sector: u64| gone.iter().any(|&(s, len)| (s..s + len).contains(&sector));
-            dirty.put_back(later, somewhere);
-            for (&sector, &time) in &came {
-                prop_assert_eq!(dirty.covers(sector, sector + 1), time > at || !written(sector));
-            }
-            prop_assert_eq!(dirty.arrivals.len(), writes.len());
-            if gone.is_empty() {
-                prop_assert_eq!(dirty.runs().collect::<Vec<_>>(), whole.runs().collect::<Vec<_>>());
-                prop_assert_eq!(dirty.sectors(), whole.sectors());
-            }
-        }
-
         /// The naive twin: a set of sectors.
         #[test]
         fn runs_behave_as_a_set_of_sectors(

@@ -8,7 +8,7 @@ use super::{Controller, Drive};
 use crate::command::{Command, Effect};
 use crate::scheduler::{Held, Needs, Waiting};
 use crate::transfer::{Turn, goes_to_media};
-use headstack_units::{Nanos, Op, RequestFlags};
+use headstack_units::{Nanos, Op};
 use std::sync::Arc;
 
 /// Writes on their way to the media with all of their data in the buffer.
@@ -73,11 +73,10 @@ impl Drive {
     /// The command to which the controller would turn at `at`, if it is a write that goes on at `end`.
     fn choose_next_write(&mut self, end: u64, at: Nanos) -> Option<Waiting> {
         let model = Arc::clone(&self.model);
-        let apart = RequestFlags::ORDERED.with(RequestFlags::FLUSH);
         let goes_on = |waiting: &Waiting| {
-            let Command { op, lba, flags, sectors, .. } = waiting.command;
+            let Command { op, lba, sectors, .. } = waiting.command;
             (op, lba.0) == (Op::Write, end)
-                && !flags.has_any(apart)
+                && !waiting.command.is_ordered()
                 && u64::from(sectors) <= model.sizes.buffer
                 && goes_to_media(&model, &waiting.command)
         };

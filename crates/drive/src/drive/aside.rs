@@ -40,7 +40,7 @@ impl Aside {
     /// The controller has begun a command, which it decodes first.
     pub(super) fn begin(&mut self, turn: &Turn, transfer: &AnyTransfer, decoded: Nanos) {
         let has_arm = matches!(transfer, AnyTransfer::Read(_) | AnyTransfer::Write(_));
-        let is_passed = has_arm && !turn.command.flags.contains(RequestFlags::ORDERED);
+        let is_passed = has_arm && !turn.command.is_ordered();
         self.passed = is_passed.then(|| Passed { range: turn.range(), decoded });
     }
 
@@ -68,11 +68,11 @@ fn may_pass(
     Waiting { command, .. }: &Waiting,
 ) -> bool {
     let &Command { op, sectors, flags, .. } = command;
-    let before = RequestFlags::ORDERED.with(RequestFlags::FLUSH).with(RequestFlags::DISCARD);
     let range = range_of(command);
     let is_apart = |(from, to): (u64, u64)| range.1 <= from || to <= range.0;
     op == Op::Write
-        && !flags.has_any(before)
+        && !command.is_ordered()
+        && !flags.contains(RequestFlags::DISCARD)
         && is_apart(passed)
         && model.write_back.as_ref().is_some_and(|cache| cache.admits(sectors, flags))
         && !parts.buffer.holds_any_of(range)

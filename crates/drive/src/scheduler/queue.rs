@@ -10,12 +10,12 @@ use super::stream::Stream;
 use super::taken::{Held, Taken};
 use super::waiting::{Slot, Slots, Target, Waiting};
 use crate::command::Command;
-use headstack_units::{Nanos, Op, RequestFlags};
+use headstack_units::{Nanos, Op};
 use std::collections::{BTreeMap, VecDeque};
 
 /// What waits for one drive, in the driver or in the drive itself.
 ///
-/// The scheduler chooses from at most `limit` commands. A command marked `ORDERED` neither overtakes nor is overtaken:
+/// The scheduler chooses from at most `limit` commands. A command marked `ORDERED`, or a flush, neither overtakes nor is overtaken:
 /// it enters the scheduler only when that is empty, and nothing enters after it until it has left.
 #[derive(Clone, Debug)]
 pub struct Queue {
@@ -152,7 +152,7 @@ impl Queue {
 
     fn may_enter(&self, command: &Command) -> bool {
         let seen = self.seen();
-        !self.is_closed && seen < self.limit && (seen == 0 || !is_ordered(command))
+        !self.is_closed && seen < self.limit && (seen == 0 || !command.is_ordered())
     }
 
     fn waiting(&mut self, command: Command, arrived: Nanos) -> Waiting {
@@ -166,7 +166,7 @@ impl Queue {
     }
 
     fn enter(&mut self, command: Command, arrived: Nanos) {
-        self.is_closed = is_ordered(&command);
+        self.is_closed = command.is_ordered();
         let waiting = self.waiting(command, arrived);
         if self.may_be_alone && self.seen() == 0 {
             self.alone = Some(waiting);
@@ -499,8 +499,4 @@ fn oldest_cached(
         command.op == Op::Write && arms.first().is_some_and(|arm| arm.goes_into_cache(command))
     };
     is_cached(&&chosen).then(|| writes.values().find(is_cached).copied()).flatten()
-}
-
-fn is_ordered(command: &Command) -> bool {
-    command.flags.contains(RequestFlags::ORDERED)
 }

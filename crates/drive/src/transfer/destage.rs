@@ -150,14 +150,6 @@ pub(super) fn write_out(model: &DriveModel, parts: &mut Parts, (start, end): (u6
     parts.buffer.destaging.over(start, end, at)
 }
 
-/// All that was buffered by `at` goes to the media.
-pub(super) fn drain_until(model: &DriveModel, parts: &mut Parts, at: Nanos) {
-    let place = |lba| Target::at(model, lba);
-    let later = parts.buffer.dirty.set_later_aside(at, place);
-    drain(model, parts);
-    parts.buffer.dirty.put_back(later, place);
-}
-
 /// When the buffer has room for a write of `start..end`, wanted at `at`.
 pub(super) fn make_room(
     model: &DriveModel,

@@ -1,18 +1,18 @@
 //! A flush of the drive's cache: all that was acknowledged goes to the media.
 
 use super::constant::Constant;
-use super::destage::drain_until;
+use super::destage::drain;
 use super::{Parts, Turn};
 use crate::command::{Outcome, Phases};
 use crate::model::DriveModel;
 use headstack_units::Nanos;
 
-/// When all is on the media that was acknowledged before a command came to which the controller turns at `at`.
-pub(super) fn flush(model: &DriveModel, parts: &mut Parts, submitted: Nanos, at: Nanos) -> Nanos {
+/// When all is on the media that was acknowledged before the controller turned to a command at `at`.
+pub(super) fn flush(model: &DriveModel, parts: &mut Parts, at: Nanos) -> Nanos {
     if !model.loses_cached_writes() {
         return at;
     }
-    drain_until(model, parts, submitted);
+    drain(model, parts);
     let buffer = &parts.buffer;
     let writes = buffer.destaging.last().into_iter().chain(buffer.early.last());
     writes.chain(parts.under_way.last()).fold(at, Nanos::max)

@@ -117,7 +117,7 @@ impl Parts {
         let (command, decoded) = (*turn.0, turn.1);
         self.under_way.add(&command, done);
         self.mechanism.leave_channel(done);
-        if under_way::is_ordered(&command) { done } else { self.mechanism.next_free().max(decoded) }
+        if command.is_ordered() { done } else { self.mechanism.next_free().max(decoded) }
     }
 
     /// Whether a command continues a write that is still on its way to the media.
@@ -522,7 +522,7 @@ fn write_for(media: &Media<'_>, parts: &mut Parts, turn: &Turn) -> AnyTransfer {
 /// The command as the controller turns to it when what was acknowledged before is on the media.
 #[cold]
 fn after_flush(model: &DriveModel, parts: &mut Parts, turn: &Turn) -> Turn {
-    let at = flush::flush(model, parts, turn.submitted, turn.at);
+    let at = flush::flush(model, parts, turn.at);
     parts.log.tell(|narrative| narrative.put_off = at);
     Turn { at, flush: turn.flush + (at - turn.at), ..*turn }
 }

@@ -4,7 +4,7 @@
 use super::{Parts, Turn};
 use crate::buffer::EarlyWrites;
 use crate::command::Command;
-use headstack_units::{Nanos, RequestFlags};
+use headstack_units::Nanos;
 
 /// What is under way, and when it is through.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -28,14 +28,9 @@ impl UnderWay {
     }
 }
 
-/// Neither overtakes nor is overtaken.
-pub(super) fn is_ordered(command: &Command) -> bool {
-    command.flags.contains(RequestFlags::ORDERED)
-}
-
 /// The addresses that must not be touched in the meantime.
 fn range(command: &Command) -> (u64, u64) {
-    if is_ordered(command) {
+    if command.is_ordered() {
         return (0, u64::MAX);
     }
     (command.lba.0, command.lba.0 + u64::from(command.sectors))

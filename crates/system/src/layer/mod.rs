@@ -79,7 +79,7 @@ impl Call {
 
     /// A flush of one unit. It neither overtakes what waits nor is overtaken.
     pub(crate) fn flush(&self, unit: usize, tag: usize) -> Effect {
-        let flags = RequestFlags::FLUSH.with(RequestFlags::ORDERED);
+        let flags = RequestFlags::FLUSH;
         let piece = Piece { op: Op::Write, lba: Lba(0), sectors: 0, flags, background: false };
         Effect::Send { call: Some(self.number), tag, to: Target::Unit(unit), piece }
     }

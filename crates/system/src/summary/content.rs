@@ -10,7 +10,7 @@ use serde::Serialize;
 use crate::run::Replay;
 use crate::summary::{
     ArrayCacheSummary, BufferCacheSummary, ClassSummary, ConditionSummary, DataLossSummary, PhaseSummary,
-    PowerSummary, RebuildSummary,
+    PowerSummary, RebuildSummary, WriteBackSummary,
 };
 
 /// The summary of a run. Times are in the unit at the end of the key; a value nothing was recorded for is `null`.
@@ -278,6 +278,9 @@ pub struct DriveSummary {
     /// Its power conditions, where its file has some.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub conditions: Vec<ConditionSummary>,
+    /// When what it has acknowledged goes to the media; absent where it acknowledges nothing before that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub write_back: Option<WriteBackSummary>,
     /// The share of its values that is assumed.
     pub assumed_share: f64,
 }

@@ -10,6 +10,7 @@ mod rebuild;
 mod recorder;
 mod report;
 mod statistics;
+mod write_back;
 
 pub use array_cache::ArrayCacheSummary;
 pub(crate) use array_cache::ArrayCacheUse;
@@ -26,3 +27,4 @@ pub use power::{ConditionSummary, PowerSummary};
 pub use rebuild::{DataLossSummary, MeanwhileTimes, RebuildSummary};
 pub use recorder::Recorder;
 pub(crate) use statistics::Statistics;
+pub use write_back::WriteBackSummary;

@@ -17,7 +17,9 @@ use crate::summary::content::{
     PartTimes, PhaseMeans, Plots, ProvenanceSummary, Summary, TimeBin, TimeSummary, UnitWork, WaitTimes,
     WithoutDataSummary,
 };
-use crate::summary::{ArrayCacheSummary, BufferCacheSummary, PhaseSummary, PowerSummary, power, rebuild};
+use crate::summary::{
+    ArrayCacheSummary, BufferCacheSummary, PhaseSummary, PowerSummary, WriteBackSummary, power, rebuild,
+};
 use crate::system::System;
 
 /// Most points of a curve.
@@ -130,6 +132,7 @@ impl Recorder {
                     // Several drives work for a request of an array: what each draws is nobody's alone.
                     power: energies[index].and_then(|energy| PowerSummary::new(&energy, 0, span_ns)),
                     conditions: power::conditions(drive, units()),
+                    write_back: WriteBackSummary::of(&drive.spec),
                     assumed_share: assumed_share(counts.iter().map(|&(kind, count)| {
                         (kind == headstack_drive::spec::ProvenanceKind::Assumed, count)
                     })),
