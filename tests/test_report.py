@@ -136,7 +136,8 @@ def test_the_assumed_rules_of_a_write_cache_are_told(tmp_path: Path) -> None:
     run = headstack.simulate("nearline-18tb", "thesis-4ms", requests=300)
     page = tmp_path / "page.html"
     run.report(page)
-    assert f"When writes leave the cache of nearline-18tb is assumed: {said}" in page.read_text()
+    text = page.read_text().replace("\u00a0", " ")
+    assert f"When writes leave the cache of nearline-18tb is assumed: {said}" in text
     assert run.summary["drives"][0]["write_back"]["assumed"] is True
     known = headstack.simulate("hp-97560", "thesis-4ms", requests=300)
     assert "write_back" not in known.summary["drives"][0]
