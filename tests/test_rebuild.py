@@ -184,3 +184,11 @@ def test_what_a_fitted_constant_gives_is_not_called_reproduced() -> None:
 
 def test_rates_are_exported_by_one_study_only(tmp_path: Path) -> None:
     assert "rebuild" in refused("study", "intra-disk", "--export-rates", str(tmp_path / "rates.csv"))
+
+
+def test_what_was_rebuilt_before_the_run_is_not_lost() -> None:
+    """Half of it was "without room, which was on another drive that failed"."""
+    failed = ("--set", "volume.data.failed_drives=[0]", "--set", "volume.data.rebuild.done_percent=99.99")
+    text = headstack("simulate", "raid5-4x-cheetah-9lp", *LOAD, *failed, *SPARE).out
+    assert "100.0 % of it before the run" in " ".join(text.split())
+    assert "without room" not in text

@@ -41,6 +41,12 @@ FEWEST_STEPS = 10
 """…or nothing is told, if there are fewer than this."""
 LONGEST_IDLE_S = 1e6
 LONGEST_LOADED_S = 200.0
+REQUESTS = 40_000
+"""A look under a heavy load is shorter: so many requests come in it…"""
+LEAST_LOOK_S = 5.0
+"""…or this long."""
+MOST_REQUESTS = 200_000
+"""More than this are served in no look, whatever it tells then."""
 SHORT_S = 1000.0
 """A rebuild that is so short is looked at to its end."""
 LEAST_LOAD_S = 10.0
@@ -135,9 +141,13 @@ class _Looks(NamedTuple):
 
     def in_places_s(self, count: int, look_s: float) -> float | None:
         """How long all of it takes, each of so many equal parts at the rate that is seen in its middle."""
-        seen = [self.at(100 * (part + 0.5) / count, look_s) for part in range(count)]
-        known = [look for look in seen if look is not None]
-        return None if len(known) < count else sum(look.held_mb / count / look.mb_per_s for look in known)
+        took_s = 0.0
+        for part in range(count):
+            seen = self.at(100 * (part + 0.5) / count, look_s)
+            if seen is None:
+                return None
+            took_s += seen.held_mb / count / seen.mb_per_s
+        return took_s
 
     def _rebuild(self, percent: float, until_s: float) -> dict[str, Any] | None:
         built = replace(self.settings, system=_done(self.settings.system, percent)).build()
@@ -166,8 +176,10 @@ def _hours(settings: Settings, run: Record) -> Rebuild | None:
         if idle_s is None:
             return None
         lasts_s = run.summary["simulated_s"]
-        loaded = _Looks(settings, run.seed, is_loaded=True, longest_s=min(lasts_s, LONGEST_LOADED_S))
-        loaded_s = _loaded_s(loaded, lasts_s, idle_s)
+        iops = run.summary["requests"] / lasts_s if lasts_s else 0.0
+        longest_s = min(lasts_s, LONGEST_LOADED_S, max(MOST_REQUESTS / (iops or 1.0), LEAST_LOOK_S))
+        loaded = _Looks(settings, run.seed, is_loaded=True, longest_s=longest_s)
+        loaded_s = _loaded_s(loaded, lasts_s, min(LOOK_S, max(REQUESTS / (iops or 1.0), LEAST_LOOK_S)), idle_s)
     except Interrupted:
         raise
     except HeadstackError:
@@ -188,7 +200,7 @@ def _idle_s(looks: _Looks) -> float | None:
     return looks.in_places_s(PLACES, _long_enough_s(looks.settings.system, first))
 
 
-def _loaded_s(looks: _Looks, lasts_s: float, idle_s: float) -> float | None:
+def _loaded_s(looks: _Looks, lasts_s: float, look_s: float, idle_s: float) -> float | None:
     """How long all of it takes while the load goes on, if that goes on long enough to tell."""
     if lasts_s < LEAST_LOAD_S:
         return None
@@ -196,7 +208,7 @@ def _loaded_s(looks: _Looks, lasts_s: float, idle_s: float) -> float | None:
         took_s = looks.to_the_end_s(min(lasts_s, 10 * SHORT_S))
         if took_s is not None:
             return took_s
-    return looks.in_places_s(PLACES_LOADED, min(LOOK_S, lasts_s))
+    return looks.in_places_s(PLACES_LOADED, min(look_s, lasts_s))
 
 
 def _long_enough_s(text: str, first: _Seen) -> float:

@@ -350,7 +350,10 @@ def _rebuild(rebuild: Mapping[str, Any]) -> Shown:
     parts = [several("{}, {}: {} done", failed, onto, percent(rebuild["progress"], 1)), several("{}", took)]
     if rebuild["mb_per_s"] is not None:
         parts[-1] = several("{} at {}", took, number(rebuild["mb_per_s"], 1, "MB/s"))
-    homeless_mb = rebuild["held_mb"] - rebuild["rebuilt_mb"]
+    if rebuild["done_before_mb"]:
+        share = percent(rebuild["done_before_mb"] / rebuild["held_mb"], 1)
+        parts.append(several("{} of it before the run", share))
+    homeless_mb = rebuild["held_mb"] - rebuild["done_before_mb"] - rebuild["rebuilt_mb"]
     if rebuild["finished_s"] is not None and homeless_mb > 1e-6 * rebuild["held_mb"]:
         share = percent(homeless_mb / rebuild["held_mb"], 1)
         parts.append(several("{} of it without room, which was on another drive that failed", share))

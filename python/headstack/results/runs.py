@@ -191,6 +191,8 @@ class Rebuild(TypedDict):
     hours: float | None
     held_mb: float
     """What of the volume lay on the drive; more than is written where room for it was on another drive that failed."""
+    done_before_mb: float
+    """What of that was rebuilt before the run."""
     rebuilt_mb: float
     mb_per_s: float | None
     progress: float

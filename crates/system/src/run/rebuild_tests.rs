@@ -84,6 +84,9 @@ fn a_rebuild_goes_on_from_where_it_is() {
         let [whole, rest] = [0.0, 75.0].map(of);
         assert!((rest.rebuilt_mb / whole.rebuilt_mb - 0.25).abs() < 0.02, "{rest:?} {whole:?}");
         assert_eq!((rest.held_mb, rest.progress), (whole.held_mb, 1.0));
+        assert!((rest.done_before_mb + rest.rebuilt_mb - rest.held_mb).abs() < 1e-9, "{rest:?}");
+        let last = of(99.9999);
+        assert_eq!((last.hours, last.rebuilt_mb, last.mb_per_s), (Some(0.0), 0.0, None));
         // All tracks are as fast.
         assert!((rest.mb_per_s.unwrap() / whole.mb_per_s.unwrap() - 1.0).abs() < 0.08, "{rest:?} {whole:?}");
         assert_eq!(rest.progress_s.len(), 20);

@@ -27,7 +27,9 @@ pub struct RebuildSummary {
     pub hours: Option<f64>,
     /// What of the volume lay on the drive, in 10⁶ bytes; more than is written where room for it was on another drive that failed.
     pub held_mb: f64,
-    /// Written onto the spare, in 10⁶ bytes.
+    /// What of that was rebuilt before the run, in 10⁶ bytes.
+    pub done_before_mb: f64,
+    /// Written onto the spare during the run, in 10⁶ bytes.
     pub rebuilt_mb: f64,
     /// Mean rate from the beginning to the end, or to the end of the run.
     pub mb_per_s: Option<f64>,
@@ -90,7 +92,7 @@ pub(super) fn rebuilds(
         };
         let summary = |RebuildUse { record, meanwhile }: &RebuildUse| {
             let (began_s, finished_s) = (record.began.map(Nanos::as_s), record.finished.map(Nanos::as_s));
-            let span_s = began_s.map(|began| finished_s.unwrap_or(end_s) - began).filter(|&span| span > 0.0);
+            let span_s = began_s.map(|began| finished_s.unwrap_or(end_s) - began);
             let mb = |sectors: u64| sectors as f64 * f64::from(sector_bytes) / 1e6;
             let rebuilt_mb = mb(record.sectors);
             let marks = record.marks.iter().enumerate().map(|(index, at)| {
@@ -106,8 +108,9 @@ pub(super) fn rebuilds(
                 finished_s,
                 hours: finished_s.and(span_s).map(|span| span / 3600.0),
                 held_mb: mb(record.held),
+                done_before_mb: mb(record.before),
                 rebuilt_mb,
-                mb_per_s: span_s.map(|span| rebuilt_mb / span),
+                mb_per_s: span_s.filter(|&span| span > 0.0).map(|span| rebuilt_mb / span),
                 progress: record.progress_ppm as f64 / 1e6,
                 progress_s: marks.collect(),
                 requests: meanwhile.moments.count(),

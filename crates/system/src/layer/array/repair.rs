@@ -36,6 +36,8 @@ pub(crate) struct Record {
     pub(crate) held: u64,
     /// Sectors written so far.
     pub(crate) sectors: u64,
+    /// What of it was rebuilt before the run.
+    pub(crate) before: u64,
     /// What it held of the steps that are through, in sectors.
     through: u64,
     /// The share of what it held that is through, in parts of a million.
@@ -245,6 +247,7 @@ impl Repair {
         if let Some(record) = self.record(drive) {
             record.began = Some(now);
             record.onto = if let Home::Drive(drive) = home { Some(drive) } else { None };
+            record.before = through;
             record.pass(now, through);
         }
         self.active = Some(Active {
