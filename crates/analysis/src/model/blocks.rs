@@ -13,7 +13,7 @@ const KINDS: usize = 10;
 /// Requests in whose shortest time a burst shows.
 const BURST: usize = 32;
 
-/// The middle of the places that are new in a block, of one device and direction, where these are a stream.
+/// The middle of the places of a block, of one device and direction, where these are a stream.
 #[derive(Clone, Copy)]
 pub(super) struct Middle {
     pub(super) device: u32,
@@ -40,7 +40,7 @@ fn is_stream(places: &[u64]) -> bool {
 
 fn middles(excerpt: &Excerpt) -> Vec<Middle> {
     let mut places = BTreeMap::<_, Vec<u64>>::new();
-    for sample in excerpt.samples.iter().filter(|sample| sample.place != Place::Again) {
+    for sample in &excerpt.samples {
         places.entry((sample.device, sample.writes())).or_default().push(sample.lba);
     }
     let streams = places.into_iter().filter(|(_, all)| is_stream(all));

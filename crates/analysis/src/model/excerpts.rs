@@ -30,7 +30,7 @@ pub struct Excerpt {
 pub struct Block {
     /// The number of the excerpt.
     pub excerpt: u32,
-    /// How far from those of the excerpt its new places lie, in sectors, of each device (by its place in the model's list) and of
+    /// How far from those of the excerpt its streams lie, in sectors, of each device (by its place in the model's list) and of
     /// reads or writes (true). So a stream goes on where it would read the same again.
     pub shifts: Vec<(u32, bool, i64)>,
 }

@@ -85,8 +85,10 @@ impl Places {
         shift: i64,
         random: &mut Pcg64,
     ) -> u64 {
-        let shifted = Some(shift).filter(|&by| by != 0 && !returns);
-        let shifted = shifted.and_then(|by| moved(device, sample.lba, by));
+        // A stream that returns goes on, too, where that is a return here, or returns are enough.
+        let goes_on = |place: &u64| !returns || self.begun.contains(place) || self.fresh < self.fresh_wanted;
+        let shifted = Some(shift).filter(|&by| by != 0).and_then(|by| moved(device, sample.lba, by));
+        let shifted = shifted.filter(goes_on);
         let usual = shifted.or_else(|| self.made.get(&sample.lba).copied()).unwrap_or(sample.lba);
         let again = self.begun.contains(&usual);
         if returns || !again || self.fresh >= self.fresh_wanted {
