@@ -9,6 +9,7 @@ pub mod btt;
 mod cuts;
 mod durations;
 mod ends;
+mod held;
 mod mispairs;
 mod numbers;
 pub mod pairing;
