@@ -442,6 +442,22 @@ def test_doubled_records_and_clocks_set_back_make_up_no_response(tmp_path: Path,
     assert told == ((True, [], False) if shift_ms == 0 else (False, [1], True))
 
 
+@pytest.mark.parametrize("each", [True, False])
+def test_text_that_comes_twice_is_read_once_and_said_so(events: Path, tmp_path: Path, each: bool) -> None:
+    once = headstack("trace", "analyze", events, "--json").json()
+    twice = tmp_path / "twice.txt"
+    twice.write_text("".join(2 * line for line in FTRACE.splitlines(keepends=True)) if each else 2 * FTRACE)
+    told = headstack("trace", "analyze", twice, "--json").json()
+    assert told["notes"].pop("doubled") == 8
+    assert once["notes"].pop("doubled") == 0
+    assert {key: value for key, value in told.items() if key != "trace"} == {
+        key: value for key, value in once.items() if key != "trace"
+    }
+    for verb in (("analyze",), ("info",), ("convert", tmp_path / "out.csv")):
+        said = " ".join(headstack("trace", verb[0], twice, *verb[1:]).err.split())
+        assert "8 lines tell the same as one before" in said
+
+
 def test_requests_of_no_length_are_told(tmp_path: Path) -> None:
     path = tmp_path / "zero.csv"
     rows = "".join(f"{k},0,{k * 8},{8 * (k % 5 > 0)},R\n" for k in range(50))

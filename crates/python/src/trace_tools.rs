@@ -212,7 +212,7 @@ pub(crate) fn extend(value: &mut Value, more: Value) {
 }
 
 pub(crate) fn notes(notes: &Notes) -> Value {
-    json!({ "bad_records": notes.bad_records, "out_of_order": notes.out_of_order, "without_length": notes.without_length, "first": notes.first })
+    json!({ "bad_records": notes.bad_records, "out_of_order": notes.out_of_order, "without_length": notes.without_length, "doubled": notes.doubled, "first": notes.first })
 }
 
 fn histogram_value(histogram: &TickHistogram) -> Value {

@@ -58,6 +58,8 @@ pub struct Notes {
     pub out_of_order: u64,
     /// Requests that move nothing, left out.
     pub without_length: u64,
+    /// Lines of events that tell the same as one before, left out.
+    pub doubled: u64,
     /// What was wrong with the first ten bad ones, and where.
     pub first: Vec<String>,
 }
@@ -103,6 +105,7 @@ impl Notes {
         self.bad_records += other.bad_records;
         self.out_of_order += other.out_of_order;
         self.without_length += other.without_length;
+        self.doubled += other.doubled;
         let room = Self::KEPT.saturating_sub(self.first.len());
         self.first.extend(other.first.iter().take(room).cloned());
     }

@@ -129,17 +129,23 @@ fn place(seed: u64, host: Host, fronts: bool, sizes: u64) -> Place {
 
 /// The requests that headstack tells of: queued, completed, first sector, end.
 fn told(events: &[Event], form: Form) -> Vec<(u64, u64, u64, u64)> {
+    let (told, missed) = told_and_missed(events, form);
+    assert_eq!(missed, 0);
+    told
+}
+
+/// The same, and how much is said to be missing or doubtful.
+fn told_and_missed(events: &[Event], form: Form) -> (Vec<(u64, u64, u64, u64)>, u64) {
     let numbered: Vec<_> = (1..).zip(events.iter().copied()).collect();
     let (ios, summary) = read_as(form, &numbered);
     let counts = &summary.counts;
-    assert_eq!((counts.orphans(), counts.doubtful, counts.without_queueing), (0, 0, 0), "{counts:?}");
     let request = |io: &Io| {
         let (first, sectors) = (io.request.lba.0, u64::from(io.request.sectors));
         (io.request.arrival.0, io.request.finish.0, first, first + sectors)
     };
     let mut all: Vec<_> = ios.iter().map(request).collect();
     all.sort_unstable();
-    all
+    (all, counts.orphans() + counts.doubtful + counts.without_queueing)
 }
 
 /// A dispatch was given the youngest that was queued, with a piece that was merged before: 273 of these were wrong, with longest
@@ -167,4 +173,38 @@ fn a_merge_goes_to_a_request_that_waits_and_dispatches_come_in_the_order_of_queu
         }
     }
     assert!(wrong.is_empty(), "{} of {texts}: {wrong:?}", wrong.len());
+}
+
+/// Of 144 of these 54 were not right: in 44 requests that wait for long were taken for ones that lost their dispatch, in 10 of 36 without
+/// any merge among them.
+#[test]
+fn of_a_hundred_requests_of_one_place_dozens_may_wait() {
+    let (mut texts, mut missing, mut wrong) = (0, Vec::new(), Vec::new());
+    for (seed, host) in
+        (1..=12).flat_map(|seed| [Host::First, Host::Any, Host::Last, Host::None].map(|host| (seed, host)))
+    {
+        for (fronts, sizes) in [(false, 1), (true, 1), (false, 3)] {
+            let Place { events, mut truth, .. } = place(seed, host, fronts, sizes).run(100);
+            truth.sort_unstable();
+            let (told, missed) = told_and_missed(&events, Form::Text);
+            let off = told.first().map_or(0, |first| first.0).abs_diff(truth[0].0);
+            let is_it = |told: &(u64, u64, u64, u64), truth: &(u64, u64, u64, u64)| {
+                (told.0.abs_diff(truth.0), told.1.abs_diff(truth.1)) == (off, off)
+            };
+            let is_right = told.len() == truth.len() && told.iter().zip(&truth).all(|(a, b)| is_it(a, b));
+            texts += 1;
+            if missed > 0 {
+                missing.push((seed, host, fronts, sizes));
+            } else if !is_right {
+                wrong.push((seed, host, fronts, sizes));
+            }
+        }
+    }
+    assert!(
+        missing.is_empty(),
+        "{} of {texts}: {missing:?}; {} wrong: {wrong:?}",
+        missing.len(),
+        wrong.len()
+    );
+    assert!(wrong.len() <= 10, "{} of {texts}: {wrong:?}", wrong.len());
 }

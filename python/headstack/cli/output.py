@@ -409,5 +409,9 @@ def trace_notes(notes: Mapping[str, Any]) -> None:
             note(f"  {line}")
     if notes["without_length"]:
         warning(f"{notes['without_length']:,} requests move nothing (a length of zero) and were left out")
+    if notes["doubled"]:
+        warning(
+            f"{notes['doubled']:,} lines tell the same as one before: the text, or a part of it, is there twice. Each was read once"
+        )
     if notes["out_of_order"]:
         warning(f"{notes['out_of_order']:,} records stand before an earlier one")

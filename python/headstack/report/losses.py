@@ -74,10 +74,13 @@ def lost_words(about: Mapping[str, Any]) -> list[str]:
             f"the clock of processor {cpus} was set back: {loss['set_back_events']:,} of its events were left out"
         )
     torn = about["doubtful"] + about["without_queueing"] + about["orphan_completions"]
-    if not lost and about["format"] == "blktrace" and torn * _TORN > about["pairs"] > 0:
-        lost.append(
-            f"events of {torn:,} requests, which no file tells of: perhaps the file of the highest processor is missing"
+    if not lost and torn * _TORN > about["pairs"] > 0:
+        where = (
+            "no file tells of: perhaps the file of the highest processor is missing"
+            if about["format"] == "blktrace"
+            else "nothing else tells of: perhaps all of a processor are missing"
         )
+        lost.append(f"events of {torn:,} requests, which {where}")
     if unknown := about["without_queueing"]:
         kept = "may come out far too short" if unknown * _MOST > about["pairs"] else "come out a little too short"
         lost.append(

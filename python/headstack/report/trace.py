@@ -75,6 +75,8 @@ def _notices(about: Mapping[str, Any]) -> Iterable[str]:
         yield f"{notes['out_of_order']:,} records stand before an earlier one; they were put into order."
     if notes["without_length"]:
         yield f"{notes['without_length']:,} requests move nothing (a length of zero) and were left out."
+    if notes["doubled"]:
+        yield f"{notes['doubled']:,} lines tell the same as one before: the text, or a part of it, is there twice. Each was read once."
     if words := from_dispatch_words(about):
         yield f"Responses are {words}."
     if lost := lost_words(about):

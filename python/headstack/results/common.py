@@ -64,6 +64,8 @@ class Notes(TypedDict):
     out_of_order: int
     without_length: int
     """Requests that move nothing, left out."""
+    doubled: int
+    """Lines of events in text that tell the same as one before, left out."""
     first: list[str]
     """The first records that make no sense."""
 

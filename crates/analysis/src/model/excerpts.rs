@@ -1,15 +1,18 @@
-//! Requests of a trace that are kept as they stand, in blocks evenly over it.
+//! Requests of a trace that are kept as they stand, in blocks of every kind that it has.
+
+use std::collections::BTreeMap;
 
 use headstack_trace::Request;
 use headstack_units::Op;
 use serde::{Deserialize, Serialize};
 
+use super::blocks::{Extent, Group, Middle, join};
 use super::{DeviceModel, Place};
 
 /// Requests to a block.
-const BLOCK: usize = 1024;
-/// At most so many blocks.
-const BLOCKS: usize = 64;
+pub(super) const BLOCK: usize = 256;
+/// At most so many are kept.
+const EXCERPTS: usize = 256;
 
 /// Consecutive requests of a trace.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -19,6 +22,17 @@ pub struct Excerpt {
     pub first: u64,
     /// The requests: gap, device, direction, flags, size, place, return.
     pub samples: Vec<Sample>,
+}
+
+/// So many requests of the trace, and what stands for them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Block {
+    /// The number of the excerpt.
+    pub excerpt: u32,
+    /// How far from those of the excerpt its streams lie, in sectors, of each device (by its place in the model's list) and of
+    /// reads or writes (true). So a stream goes on where it would read the same again.
+    pub shifts: Vec<(u32, bool, i64)>,
 }
 
 /// A request of the original.
@@ -76,6 +90,10 @@ impl From<Sample> for Row {
 }
 
 impl Sample {
+    pub(super) fn writes(&self) -> bool {
+        self.op == Op::Write
+    }
+
     pub(super) fn makes_sense(&self, devices: &[DeviceModel]) -> bool {
         let device = devices.get(self.device as usize);
         self.sectors > 0
@@ -84,60 +102,84 @@ impl Sample {
     }
 }
 
-/// Keeps every block, then every second, every fourth, …
+/// Keeps all blocks of a trace as long as they are few, then those that stand for the others.
 #[derive(Default)]
 pub(super) struct Keeper {
     requests: u64,
-    /// Blocks are kept whose number is a multiple of 2^level.
-    level: u32,
-    kept: Vec<Excerpt>,
+    last_ns: u64,
+    last_lba: u64,
+    current: Vec<Sample>,
+    kept: Vec<Group>,
 }
 
 impl Keeper {
     pub(super) fn push(&mut self, request: &Request, place: Place) {
-        let (block, within) = (self.requests / BLOCK as u64, self.requests % BLOCK as u64);
-        let first = self.requests;
+        let gap_ns = if self.requests == 0 { 0 } else { request.arrival.0 - self.last_ns };
         self.requests += 1;
-        if within == 0 && self.kept.len() == BLOCKS && self.keeps(block) {
-            self.level += 1;
-            let level = self.level;
-            self.kept.retain(|excerpt| (excerpt.first / BLOCK as u64).is_multiple_of(1 << level));
-        }
-        if !self.keeps(block) {
-            return;
-        }
-        if within == 0 {
-            self.kept.push(Excerpt { first, samples: Vec::with_capacity(BLOCK) });
-        }
-        let sample = Sample {
-            gap_ns: 0,
+        self.last_ns = request.arrival.0;
+        self.last_lba = self.last_lba.max(request.lba.0);
+        self.current.push(Sample {
+            gap_ns,
             device: request.device,
             op: request.op,
             flags: request.flags.0,
             sectors: request.sectors,
             lba: request.lba.0,
             place,
-        };
-        if let Some(excerpt) = self.kept.last_mut() {
-            excerpt.samples.push(sample);
+        });
+        if self.current.len() == BLOCK {
+            self.close();
         }
     }
 
-    fn keeps(&self, block: u64) -> bool {
-        block.is_multiple_of(1 << self.level)
+    fn close(&mut self) {
+        let samples = std::mem::take(&mut self.current);
+        let first = self.requests - samples.len() as u64;
+        self.kept.push(Group::of(Excerpt { first, samples }, (first / BLOCK as u64) as u32));
+        // To join many at a time takes less than one by one.
+        if self.kept.len() >= 2 * EXCERPTS {
+            self.join();
+        }
     }
 
-    /// The excerpts, with the gaps before each request of the trace, and devices by their place in the list.
-    pub(super) fn finish(self, arrivals: &[u64], devices: &[DeviceModel]) -> Vec<Excerpt> {
-        let mut kept = self.kept;
-        for excerpt in &mut kept {
-            for (sample, number) in excerpt.samples.iter_mut().zip(excerpt.first as usize..) {
-                sample.gap_ns = number.checked_sub(1).map_or(0, |before| arrivals[number] - arrivals[before]);
-                sample.device = devices.partition_point(|device| device.device < sample.device) as u32;
+    fn join(&mut self) {
+        let extent = Extent { requests: self.requests, last_lba: self.last_lba };
+        self.kept = join(std::mem::take(&mut self.kept), EXCERPTS, extent);
+    }
+
+    /// The excerpts, devices by their place in the list; and for each block of the trace the one that stands for it.
+    pub(super) fn finish(mut self, devices: &[DeviceModel]) -> (Vec<Excerpt>, Vec<Block>) {
+        if !self.current.is_empty() {
+            self.close();
+        }
+        self.join();
+        self.kept.sort_unstable_by_key(|group| group.excerpt.first);
+        let index = |number: u32| devices.partition_point(|device| device.device < number) as u32;
+        let mut blocks = BTreeMap::new();
+        for (excerpt, group) in (0..).zip(&self.kept) {
+            let kept = (group.excerpt.first / BLOCK as u64) as u32;
+            let own = group.members.iter().find(|member| member.number == kept);
+            let own = own.map_or(&[][..], |member| &member.middles);
+            for member in &group.members {
+                let shifts = shifts(own, &member.middles);
+                let shifts = shifts.map(|(device, writes, by)| (index(device), writes, by)).collect();
+                blocks.insert(member.number, Block { excerpt, shifts });
             }
         }
-        kept
+        let mut excerpts: Vec<_> = self.kept.into_iter().map(|group| group.excerpt).collect();
+        for sample in excerpts.iter_mut().flat_map(|excerpt| &mut excerpt.samples) {
+            sample.device = index(sample.device);
+        }
+        (excerpts, blocks.into_values().collect())
     }
+}
+
+/// By how much middles of one block lie beyond those of another, where they do.
+fn shifts(from: &[Middle], to: &[Middle]) -> impl Iterator<Item = (u32, bool, i64)> {
+    to.iter().filter_map(|to| {
+        let from = from.iter().find(|from| (from.device, from.writes) == (to.device, to.writes))?;
+        Some((to.device, to.writes, from.shift_to(to)?))
+    })
 }
 
 #[cfg(test)]
@@ -146,20 +188,29 @@ mod tests {
     use headstack_units::{Lba, Nanos};
 
     #[test]
-    fn a_long_trace_is_kept_in_blocks_evenly_over_it() {
+    fn of_a_long_trace_blocks_are_kept_evenly_and_the_one_that_is_unlike_all() {
         let mut keeper = Keeper::default();
+        // One block, anywhere, comes at once.
+        let arrival = |number: u64| if number / 256 == 1717 { 1717 * 256 } else { number };
         for number in 0..1_000_000_u64 {
-            keeper.push(&Request::new(Nanos(number), Op::Read, Lba(number), 1), Place::Fresh);
+            let at = Nanos(arrival(number) * 1_000_000);
+            keeper.push(&Request::new(at, Op::Read, Lba(number * 8), 1), Place::Fresh);
         }
-        let kept = &keeper.kept;
-        assert!((BLOCKS / 2..=BLOCKS).contains(&kept.len()), "{}", kept.len());
-        let step = kept[1].first;
-        for (number, excerpt) in kept.iter().enumerate() {
-            assert_eq!(excerpt.first, step * number as u64);
-            assert!(excerpt.samples.iter().zip(excerpt.first..).all(|(sample, lba)| sample.lba == lba));
-            assert!(excerpt.samples.len() == BLOCK || number + 1 == kept.len());
+        let (kept, blocks) = keeper.finish(&[]);
+        assert_eq!((kept.len(), blocks.len()), (EXCERPTS, 3907));
+        assert!(kept.iter().any(|excerpt| excerpt.first == 1717 * 256));
+        assert_eq!(blocks.iter().filter(|block| block.excerpt == blocks[1717].excerpt).count(), 1);
+        for (number, block) in (0_u64..).zip(&blocks) {
+            let excerpt = &kept[block.excerpt as usize];
+            let by: i64 = block.shifts.iter().map(|(_, _, by)| by).sum();
+            let short = number + 1 == blocks.len() as u64;
+            assert!(short || i128::from(by) == 8 * (i128::from(number * 256) - i128::from(excerpt.first)));
+            assert!(
+                excerpt.samples.iter().zip(excerpt.first..).all(|(sample, first)| sample.lba == 8 * first)
+            );
+            assert!(excerpt.first.abs_diff(number * 256) < 50_000, "{number}: {}", excerpt.first);
+            assert!(excerpt.samples.len() == BLOCK || number + 1 == blocks.len() as u64);
         }
-        assert!(kept[kept.len() - 1].first + step >= 1_000_000);
     }
 
     #[test]

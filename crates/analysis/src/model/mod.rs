@@ -6,8 +6,8 @@
 //!
 //! - **Pace**: when each request arrives, or of a trace of over 65,536 every second, fourth, …: the rhythm of the day and
 //!   bursts of any length.
-//! - **Excerpts**: all requests, or of a longer trace up to 64 blocks of 1,024 evenly over it: gap, device, direction, flags,
-//!   size, place, and whether an earlier request began there.
+//! - **Excerpts**: all requests, or of a longer trace 256 blocks of 256, and which of them stands for each block of the trace
+//!   ([`blocks`]): gap, device, direction, flags, size, place, and whether an earlier request began there.
 //!
 //! What is made anew: the order of neighbouring requests, where short pieces change places ([`tour`]), and places beside the
 //! original's where an excerpt is copied again ([`places`]), so that as many requests begin where an earlier one began as in
@@ -17,6 +17,7 @@
 //!
 //! What it does not keep: what spans more than an excerpt beside the pace, and who waits for whom.
 
+mod blocks;
 mod excerpts;
 mod generator;
 mod pace;
@@ -34,7 +35,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::order::Ordered;
 use excerpts::Keeper;
-pub use excerpts::{Excerpt, Sample};
+pub use excerpts::{Block, Excerpt, Sample};
 pub use generator::Generator;
 pub use pace::Pace;
 pub(crate) use recurrence::{Place, Recurrence};
@@ -58,6 +59,8 @@ pub struct WorkloadModel {
     pub devices: Vec<DeviceModel>,
     /// What made traces are put together of.
     pub excerpts: Vec<Excerpt>,
+    /// For each 256 requests of the trace, which of the excerpts stands for them, and where.
+    pub blocks: Vec<Block>,
 }
 
 /// The requests of one device.
@@ -161,11 +164,13 @@ impl WorkloadModel {
             });
         }
         let devices: Vec<_> = fit.devices.iter().map(|(device, fit)| fit.finish(*device)).collect();
+        let (excerpts, blocks) = fit.excerpts.finish(&devices);
         Ok(Self {
             sector_bytes,
             requests: devices.iter().map(|device| device.requests).sum(),
             pace: Pace::of(&fit.arrivals),
-            excerpts: fit.excerpts.finish(&fit.arrivals, &devices),
+            excerpts,
+            blocks,
             devices,
         })
     }
@@ -186,6 +191,10 @@ impl WorkloadModel {
             "a device has no grid, its last address before its first, or counts or addresses beyond 63 bits"
         } else if !self.firsts_make_sense() {
             "`excerpts` must be in order of `first`, each other than the one before, and below the requests of `pace`"
+        } else if self.blocks.len() as u64 != self.pace.requests.div_ceil(excerpts::BLOCK as u64)
+            || self.blocks.iter().any(|block| block.excerpt as usize >= self.excerpts.len())
+        {
+            "`blocks` must name an excerpt for each 256 requests of `pace`"
         } else if self.samples().any(|sample| !sample.makes_sense(&self.devices)) {
             "an excerpt has a request of no size, of no device, outside its device, or after an endless gap"
         } else {

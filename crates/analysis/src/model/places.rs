@@ -35,7 +35,14 @@ pub(super) struct Places {
 
 impl Places {
     /// Where the request begins that `sample` stands for.
-    pub(super) fn begin(&mut self, device: &DeviceModel, sample: &Sample, random: &mut Pcg64) -> u64 {
+    /// `shift` sectors from its own if it is new and its block stands for another.
+    pub(super) fn begin(
+        &mut self,
+        device: &DeviceModel,
+        sample: &Sample,
+        shift: i64,
+        random: &mut Pcg64,
+    ) -> u64 {
         let returns = match sample.place {
             Place::Fresh => false,
             Place::Again => true,
@@ -47,7 +54,7 @@ impl Places {
         self.fresh_wanted += u64::from(!returns);
         let start = match self.goes_on(device, sample, returns) {
             Some(end) => end,
-            None => self.place(device, sample, returns, random),
+            None => self.place(device, sample, returns, shift, random),
         };
         self.made.insert(sample.lba, start);
         self.fresh += u64::from(self.remember(start));
@@ -70,8 +77,19 @@ impl Places {
         self.ends.remove(depth).map(|(_, here)| here)
     }
 
-    fn place(&mut self, device: &DeviceModel, sample: &Sample, returns: bool, random: &mut Pcg64) -> u64 {
-        let usual = self.made.get(&sample.lba).copied().unwrap_or(sample.lba);
+    fn place(
+        &mut self,
+        device: &DeviceModel,
+        sample: &Sample,
+        returns: bool,
+        shift: i64,
+        random: &mut Pcg64,
+    ) -> u64 {
+        // A stream that returns goes on, too, where that is a return here, or returns are enough.
+        let goes_on = |place: &u64| !returns || self.begun.contains(place) || self.fresh < self.fresh_wanted;
+        let shifted = Some(shift).filter(|&by| by != 0).and_then(|by| moved(device, sample.lba, by));
+        let shifted = shifted.filter(goes_on);
+        let usual = shifted.or_else(|| self.made.get(&sample.lba).copied()).unwrap_or(sample.lba);
         let again = self.begun.contains(&usual);
         if returns || !again || self.fresh >= self.fresh_wanted {
             return usual;
@@ -81,7 +99,8 @@ impl Places {
             if turn > 0 {
                 self.beside = beside(sample, turn, random);
             }
-            let place = moved(device, sample.lba, self.beside).filter(|place| !self.begun.contains(place));
+            let place = moved(device, shifted.unwrap_or(sample.lba), self.beside)
+                .filter(|place| !self.begun.contains(place));
             if let Some(place) = place {
                 return place;
             }

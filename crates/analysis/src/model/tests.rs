@@ -167,8 +167,13 @@ fn of_a_long_trace_each_kept_request_is_copied_as_often() {
         *copies.entry(request.sectors).or_insert(0_u32) += 1;
     }
     assert_eq!(copies.len(), kept);
-    // 293 blocks, of which every eighth is kept; the last stands for the five from it on.
-    assert!(copies.values().all(|count| (4..=8).contains(count)), "{:?}", copies.values().max());
+    // 1,172 blocks, of which 256 are kept: all requests of one as often as it stands for a block. The last block is shorter.
+    assert_eq!(copies.values().sum::<u32>(), 300_000);
+    for (number, excerpt) in (0_u32..).zip(&model.excerpts[..model.excerpts.len() - 1]) {
+        let stands = model.blocks.iter().filter(|block| block.excerpt == number).count();
+        assert!((1..=10).contains(&stands), "{stands}");
+        assert!(excerpt.samples.iter().all(|sample| copies[&sample.sectors].abs_diff(stands as u32) <= 1));
+    }
 }
 
 #[test]
@@ -185,6 +190,54 @@ fn a_long_trace_keeps_its_pace_to_the_end() {
         let ratio = second.index / first.index;
         assert!((1.0 / 1.5..=1.5).contains(&ratio), "{} s: {ratio}", first.scale_s);
     }
+}
+
+/// Random reads in turn with bursts of writes that come at once, of which a block holds one, or none.
+#[test]
+fn a_long_trace_keeps_its_rare_bursts() {
+    let mut random = Pcg64::seed_from_u64(2);
+    let (mut now, mut next, mut original) = (0.0_f64, 30.0, Vec::new());
+    while original.len() < 110_000 {
+        now += -random.random::<f64>().ln() / 40.0;
+        let mut push = |at: f64, op| {
+            let lba = Lba(random.random_range(0..1 << 28) * 8);
+            original.push(Request::new(Nanos((at * 1e9) as u64), op, lba, 8));
+        };
+        if now > next {
+            (0..250_u32).for_each(|k| push(next + f64::from(k) * 0.0005, Op::Write));
+            (now, next) = (now.max(next + 0.125), next + 60.0);
+        }
+        push(now, Op::Read);
+    }
+    let copy = made(&fit(original.clone()), original.len() as u64, 0);
+    let at_once = |requests: &[Request]| {
+        let writes: Vec<_> = requests.iter().filter(|request| request.op == Op::Write).collect();
+        let dense = writes.windows(100).filter(|some| some[99].arrival.0 - some[0].arrival.0 < 60_000_000);
+        dense.count() as f64
+    };
+    assert!((at_once(&copy) / at_once(&original) - 1.0).abs() < 0.25, "{}", at_once(&copy));
+    let (original, copy) = (of(original), of(copy));
+    for (first, second) in original.dispersion.iter().zip(&copy.dispersion) {
+        let ratio = second.index / first.index;
+        assert!((0.9..1.1).contains(&ratio), "{} s: {ratio}", first.scale_s);
+    }
+}
+
+/// A file that is read from end to end, in a trace of which a third is kept.
+#[test]
+fn a_stream_goes_on_where_a_block_stands_for_another() {
+    let original: Vec<Request> = (0..200_000_u64)
+        .map(|k| {
+            let place = if k % 2 == 0 { k * 64 } else { (1 << 32) + k * 64 };
+            let op = if k % 2 == 0 { Op::Read } else { Op::Write };
+            Request::new(Nanos(k * 1_000_000), op, Lba(place), 128)
+        })
+        .collect();
+    let copy = made(&fit(original.clone()), 200_000, 0);
+    let apart = copy.iter().zip(&original).filter(|(one, other)| one.lba.0.abs_diff(other.lba.0) > 64 * 64);
+    assert!(apart.count() < 2000, "requests that are elsewhere");
+    let sectors: std::collections::BTreeSet<u64> = copy.iter().map(|request| request.lba.0 / 128).collect();
+    assert!(sectors.len() > 190_000, "{} of 200,000", sectors.len());
 }
 
 /// Twenty devices in turn as chance has it, each with runs of sixteen requests.

@@ -1,8 +1,7 @@
 //! In which order kept requests are copied.
 //!
-//! Each excerpt is copied from its begin to its end, as often as it takes to reach the place of the next one, so that every
-//! request of it counts as much as any other (a *balanced* bootstrap: Davison, Hinkley & Schechtman 1986). Now and then two
-//! short pieces change places, where that changes distances least (*matched* blocks: Carlstein et al. 1998).
+//! For each block of the trace the excerpt that stands for it is copied, from where it is most like the pace of that block, and once
+//! around. Now and then two short pieces change places, where that changes distances least (*matched* blocks: Carlstein et al. 1998).
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
@@ -11,14 +10,19 @@ use rand::RngExt;
 use rand_pcg::Pcg64;
 
 use super::WorkloadModel;
-use super::excerpts::Sample;
+use super::excerpts::{BLOCK, Excerpt, Sample};
 
 /// Requests to a piece that is exchanged, at most. Within so many the pace hardly changes.
 const PIECE: usize = 16;
 /// Exchanges that are drawn to take the best one.
 const DRAWN: usize = 32;
 
-/// A shorter trace goes through excerpts evenly over the original, if they are so many; through its beginning otherwise.
+/// Requests between two exchanges, at most.
+const STRETCH: usize = 512;
+
+/// A shorter trace goes through so many blocks in a row, evenly over the original, if there are so many rows; through its beginning
+/// otherwise.
+const ROW: usize = 4;
 const FEWEST: usize = 4;
 
 /// How a copied request keeps to the pace.
@@ -30,12 +34,14 @@ pub(super) enum Gap {
     Nearer,
     /// The pace alone counts.
     Paced,
+    /// The block stands for another, whose pace is kept.
+    Stretched,
 }
 
 /// Goes through the excerpts of a model, again and again.
 pub(super) struct Tour<'a> {
     model: &'a WorkloadModel,
-    /// The excerpts to go through, which of them is being copied, and how many requests of it have been.
+    /// The blocks to go through, which of them is being made, and how many requests of it have been.
     order: Vec<usize>,
     turn: usize,
     copied: u64,
@@ -51,26 +57,39 @@ struct Stretch {
     samples: Range<usize>,
     /// Whether it has changed places with another.
     moved: bool,
-    begun: bool,
-}
-
-impl Stretch {
-    fn new(samples: Range<usize>, moved: bool) -> Self {
-        Self { samples, moved, begun: false }
-    }
 }
 
 impl<'a> Tour<'a> {
     /// One that makes so many requests.
     pub(super) fn new(model: &'a WorkloadModel, requests: u64) -> Self {
         let order = order(model, requests);
-        let links = Links::of(&model.excerpts[0].samples);
-        Self { model, order, turn: 0, copied: 0, links, at: 0, ahead: VecDeque::new(), skipped: 0 }
+        let links = Links::of(&excerpt(model, order[0]).samples);
+        let mut tour =
+            Self { model, order, turn: 0, copied: 0, links, at: 0, ahead: VecDeque::new(), skipped: 0 };
+        tour.at = tour.begin();
+        tour
     }
 
-    /// The excerpt being copied.
-    fn excerpt(&self) -> usize {
+    /// The block being made.
+    fn block(&self) -> usize {
         self.order[self.turn]
+    }
+
+    /// Whether the block stands for itself.
+    fn own(&self) -> bool {
+        excerpt(self.model, self.block()).first == (self.block() * BLOCK) as u64
+    }
+
+    /// How many requests of the block are yet to be copied.
+    pub(super) fn left(&self) -> u64 {
+        self.needed() - self.copied
+    }
+
+    /// How far beside its original a new place of the block being made lies, in sectors.
+    pub(super) fn shift(&self, sample: &Sample) -> i64 {
+        let shifts = &self.model.blocks[self.block()].shifts;
+        let of = shifts.iter().find(|shift| (shift.0, shift.1) == (sample.device, sample.writes()));
+        of.map_or(0, |(_, _, by)| *by)
     }
 
     /// Requests of the original that were passed over.
@@ -89,8 +108,8 @@ impl<'a> Tour<'a> {
                 continue;
             };
             if let Some(at) = stretch.samples.next() {
-                let (moved, begins) = (stretch.moved, !std::mem::replace(&mut stretch.begun, true));
-                let gap = self.gap(moved, begins);
+                let moved = stretch.moved;
+                let gap = self.gap(moved);
                 self.copied += 1;
                 return (&self.links.samples[at], gap);
             }
@@ -98,56 +117,76 @@ impl<'a> Tour<'a> {
         }
     }
 
-    /// As long as an excerpt is copied for the first time, it comes where and when its original does. The gaps of what changed places
-    /// add up to the same time.
-    fn gap(&self, moved: bool, begins: bool) -> Gap {
-        let first_time = self.copied < self.links.samples.len() as u64;
-        match (first_time, moved, begins) {
-            (true, ..) if self.copied == 0 && !self.continues() => Gap::Paced,
-            (true, true, _) => Gap::Kept,
-            (false, _, true) => Gap::Paced,
-            _ => Gap::Nearer,
+    /// A block that stands for itself comes where and when it does in the original. The gaps of what changed places add up to the
+    /// same time.
+    fn gap(&self, moved: bool) -> Gap {
+        match (self.own(), moved) {
+            (false, _) => Gap::Stretched,
+            (true, _) if self.copied == 0 && !self.continues() => Gap::Paced,
+            (true, true) => Gap::Kept,
+            (true, false) => Gap::Nearer,
         }
     }
 
-    /// Whether the excerpt goes on where the one before ends.
+    /// Whether the block goes on where the one before ends.
     fn continues(&self) -> bool {
-        let excerpts = &self.model.excerpts;
-        let at = self.excerpt();
-        let follows = self.turn > 0 && self.order[self.turn - 1] + 1 == at;
-        at.checked_sub(1).filter(|_| follows).is_some_and(|before| {
-            let before = &excerpts[before];
-            before.first + before.samples.len() as u64 == excerpts[at].first
-        })
+        let Some(before) = self.turn.checked_sub(1).map(|before| self.order[before]) else { return false };
+        before + 1 == self.block() && excerpt(self.model, before).first == (before * BLOCK) as u64
     }
 
-    /// Requests of the trace from this excerpt to the next.
+    /// From where the excerpt is copied: where the times of its requests, so many at a time as those of the pace, are most like
+    /// those of the block. So a burst stands where the block has one.
+    fn begin(&self) -> usize {
+        let (pace, samples) = (&self.model.pace, self.links.samples);
+        let every = pace.every as usize;
+        if self.own() || samples.len() != BLOCK || self.needed() != BLOCK as u64 {
+            return 0;
+        }
+        let doublings = |ns: u64| (ns as f64 + 1000.0).log2();
+        let first = (self.block() * BLOCK) as u64;
+        let instant = |at: usize| pace.instant(first + (at * every) as u64);
+        let wanted: Vec<f64> =
+            (0..BLOCK / every).map(|at| doublings(instant(at + 1) - instant(at))).collect();
+        let has: Vec<f64> = (0..BLOCK / every)
+            .map(|at| (1..=every).map(|next| samples[(at * every + next) % BLOCK].gap_ns).sum())
+            .map(doublings)
+            .collect();
+        let apart = |turn: usize| -> f64 {
+            let turned = has.iter().cycle().skip(turn);
+            wanted.iter().zip(turned).map(|(one, other)| (one - other).abs()).sum()
+        };
+        let best = (0..has.len()).min_by(|&one, &other| apart(one).total_cmp(&apart(other)));
+        best.unwrap_or(0) * every
+    }
+
+    /// Requests of the block.
     fn needed(&self) -> u64 {
-        let [from, to] = reach(self.model, self.excerpt());
+        let [from, to] = reach(self.model, self.block());
         to - from
     }
 
-    /// To the next excerpt; after the last to the first.
+    /// To the next block; after the last to the first.
     fn turn(&mut self) {
-        let [_, end] = reach(self.model, self.excerpt());
+        let [_, end] = reach(self.model, self.block());
         self.turn = (self.turn + 1) % self.order.len();
-        let [begin, _] = reach(self.model, self.excerpt());
+        let [begin, _] = reach(self.model, self.block());
         self.skipped += if self.turn > 0 { begin - end } else { self.model.pace.requests - end + begin };
-        self.links = Links::of(&self.model.excerpts[self.excerpt()].samples);
-        (self.copied, self.at) = (0, 0);
+        self.links = Links::of(&excerpt(self.model, self.block()).samples);
+        self.copied = 0;
+        self.at = self.begin();
         self.ahead.clear();
     }
 
-    /// A stretch of up to half the excerpt, and two pieces after it that change places.
+    /// A stretch, and two pieces after it that change places.
     fn plan(&mut self, random: &mut Pcg64) {
         let all = self.links.samples.len();
         let from = self.at % all;
-        let first = (from + random.random_range(1..=all.div_ceil(2))).min(all);
-        self.ahead.push_back(Stretch::new(from..first, false));
+        let first = (from + random.random_range(1..=STRETCH)).min(all);
+        self.ahead.push_back(Stretch { samples: from..first, moved: false });
         self.at = first;
         if let Some((middle, end)) = self.exchange(first, random) {
-            self.ahead.push_back(Stretch::new(middle..end, true));
-            self.ahead.push_back(Stretch::new(first..middle, true));
+            self.ahead.push_back(Stretch { samples: middle..end, moved: true });
+            self.ahead.push_back(Stretch { samples: first..middle, moved: true });
             self.at = end;
         }
     }
@@ -164,22 +203,28 @@ impl<'a> Tour<'a> {
     }
 }
 
-/// From which request of the trace to before which one an excerpt stands for them.
-fn reach(model: &WorkloadModel, excerpt: usize) -> [u64; 2] {
-    let from = if excerpt == 0 { 0 } else { model.excerpts[excerpt].first };
-    [from, model.excerpts.get(excerpt + 1).map_or(model.pace.requests, |next| next.first)]
+/// What stands for a block.
+fn excerpt(model: &WorkloadModel, block: usize) -> &Excerpt {
+    &model.excerpts[model.blocks[block].excerpt as usize]
 }
 
-/// The excerpts that a trace of so many requests goes through: of a shorter one than the original as many as it needs, evenly over it,
+/// From which request of the trace to before which one a block goes.
+fn reach(model: &WorkloadModel, block: usize) -> [u64; 2] {
+    let end = |blocks: usize| ((blocks * BLOCK) as u64).min(model.pace.requests);
+    [end(block), end(block + 1)]
+}
+
+/// The blocks that a trace of so many requests goes through: of a shorter one than the original as many as it needs, evenly over it,
 /// and the first among them.
 fn order(model: &WorkloadModel, requests: u64) -> Vec<usize> {
-    let all = model.excerpts.len();
-    let evenly = |count: usize| (0..count).map(|at| at * all / count).collect::<Vec<_>>();
-    let holds = |order: &[usize]| {
-        order.iter().map(|&at| reach(model, at)).map(|[from, to]| to - from).sum::<u64>() >= requests
-    };
-    let needed = (1..all).map(evenly).find(|order| holds(order));
-    needed.filter(|order| order.len() >= FEWEST).unwrap_or_else(|| (0..all).collect())
+    let all = model.blocks.len();
+    let rows = all.div_ceil(ROW);
+    let needed = requests.div_ceil((ROW * BLOCK) as u64);
+    if needed < FEWEST as u64 || needed >= rows as u64 {
+        return (0..all).collect();
+    }
+    let needed = needed as usize;
+    (0..needed).map(|at| at * rows / needed * ROW).flat_map(|first| first..(first + ROW).min(all)).collect()
 }
 
 /// An excerpt, and which request of the same device comes before and after each.

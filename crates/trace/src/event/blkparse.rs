@@ -57,14 +57,16 @@ impl EventLineParser for Parser {
         if let Some(rest) = fields.rest() {
             self.tail(rest, &mut event)?;
         }
-        if action != Action::Message {
-            self.numbers.follow(device, cpu, number);
-        }
+        self.numbers.follow(device, cpu, if action == Action::Message { 0 } else { number });
         Ok(Line::Event(event))
     }
 
-    fn missing(&self) -> u64 {
-        self.numbers.missing()
+    fn numbers(&self) -> Option<&RunningNumbers> {
+        Some(&self.numbers)
+    }
+
+    fn settle(&mut self, seen: u64) {
+        self.numbers.settle(seen);
     }
 
     fn processes(&self) -> &ProcessNames {

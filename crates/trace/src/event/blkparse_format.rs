@@ -155,17 +155,20 @@ impl EventLineParser for Parser {
         if self.has(b'M') || self.has(b'm') {
             event.device = device_of(major, minor);
         }
-        if event.action != Action::Message {
-            self.numbers.follow(event.device, event.cpu, running);
-        }
+        let number = if event.action == Action::Message { 0 } else { running };
+        self.numbers.follow(event.device, event.cpu, number);
         if event.pid != crate::Io::NO_PID && !name.is_empty() && event.action != Action::Complete {
             self.processes.learn(event.pid, || name);
         }
         Ok(Line::Event(event))
     }
 
-    fn missing(&self) -> u64 {
-        self.numbers.missing()
+    fn numbers(&self) -> Option<&RunningNumbers> {
+        Some(&self.numbers)
+    }
+
+    fn settle(&mut self, seen: u64) {
+        self.numbers.settle(seen);
     }
 
     fn processes(&self) -> &ProcessNames {

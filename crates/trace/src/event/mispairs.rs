@@ -148,6 +148,11 @@ impl Mispairs {
         self.seen[1] = true;
     }
 
+    /// Ends without a begin so far.
+    pub(crate) fn ends_alone(&self) -> u64 {
+        self.ends_alone + self.now.unbegun
+    }
+
     /// So many pairs are wrong.
     pub(crate) fn wrong(&self) -> f64 {
         (self.before + self.now.wrong(0.0)).max(self.wrong_in_bursts()) * self.unended()

@@ -3,12 +3,14 @@
 //! A *request* is one I/O; an *event* is one thing that happened to it (queued, inserted, dispatched, completed, merged,
 //! split, …). [`pairing`] makes I/Os of events, [`btt`] the table of times between layers, [`tally`] the counts.
 
+mod balance;
 pub mod blktrace;
 pub mod blktrace_set;
 pub mod btt;
 mod cuts;
 mod durations;
 mod ends;
+mod held;
 mod mispairs;
 mod numbers;
 pub mod pairing;

@@ -9,7 +9,9 @@ use super::cuts::{Cut, Cuts};
 use super::ends::{self, Ends};
 use super::lines::{TextEvents, finds_events};
 use super::pairing::{Longest, Pairing, PairingRule, Survey};
-use super::{Event, EventIos, EventSource, Loss, PairingSummary, blkparse, blkparse_format, ftrace, lttng};
+use super::{
+    Event, EventIos, EventSource, Loss, PairingSummary, balance, blkparse, blkparse_format, ftrace, lttng,
+};
 use crate::filter::{Chosen, ChosenEvents, ChosenIos};
 use crate::format::columns_io::TableIos;
 use crate::format::completions::{CompletionIos, Completions, Parse};
@@ -92,6 +94,8 @@ pub struct EventReader {
     short: Vec<u32>,
     /// So many events lie before the end of the first of these.
     until_cut: u64,
+    /// Each half has its other: nothing is missing.
+    is_balanced: bool,
 }
 
 impl EventReader {
@@ -111,6 +115,7 @@ impl EventReader {
             cut: input::Cut::default(),
             short: Vec::new(),
             until_cut: 0,
+            is_balanced: false,
         }
     }
 
@@ -131,12 +136,31 @@ impl EventReader {
             pair(&mut pairing, &batch, &mut ios);
             self.ahead.extend((!batch.is_empty()).then_some(batch));
         }
+        let is_certain = self.source.loss().is_certain();
+        let is_whole = whole && !is_certain && self.failure.is_none();
+        if is_whole {
+            pairing.finish(&mut ios);
+        }
+        let has_all = pairing.has_all() && !pairing.is_lossy();
+        // Things may wait for long, or very little is known: where each half has its other nothing is missing.
+        if is_whole && !has_all {
+            self.survey = balance::survey(&self.ahead);
+            self.is_balanced = self.survey.is_some();
+        }
+        if self.is_balanced {
+            return self;
+        }
         // Once losses are known, what came before them is looked at again.
-        if pairing.is_lossy() || self.source.loss().is_certain() {
+        let lacking = if has_all { None } else { balance::lack_begins(&self.ahead) };
+        if pairing.is_lossy() || is_certain || lacking.is_some() {
             let mut again = Pairing::new(PairingRule::Strict);
             again.events_are_missing();
             self.ahead.iter().for_each(|batch| pair(&mut again, batch, &mut ios));
-            self.survey = Some(again.survey(whole));
+            let survey = again.survey(whole);
+            self.survey = Some(match lacking {
+                Some(alone) => survey.lacking(whole && alone.tell_little()),
+                None => survey,
+            });
         } else {
             let begun = self.ahead.front().and_then(|batch| batch.first()).map(|event| event.time);
             self.survey = Some(pairing.beginning(begun.unwrap_or_default()));
@@ -262,7 +286,7 @@ fn survey(mut events: EventReader, are_missing: bool) -> Survey {
 }
 
 /// Pairs a batch, and keeps nothing of it.
-fn pair(pairing: &mut Pairing, batch: &[Event], ios: &mut Vec<Io>) {
+pub(super) fn pair(pairing: &mut Pairing, batch: &[Event], ios: &mut Vec<Io>) {
     for event in batch {
         pairing.push(event);
     }
@@ -302,6 +326,9 @@ impl EventReader {
 
     /// The same trace, of which these processors tell nothing at the end, and may have lost events there; or they have, if not only there.
     fn ending_early(self, silent: &[u32], are_missing: bool, whole: impl Fn() -> Option<Self>) -> Self {
+        if self.is_balanced {
+            return self;
+        }
         let looked = if silent.is_empty() { None } else { whole().map(|events| find_cut(events, silent)) };
         let (cut, is_lossy) = looked.unwrap_or_default();
         // Much that is known to lack events tells more of itself than little that comes before.

@@ -68,6 +68,7 @@ use headstack_units::Nanos;
 use super::{Action, Event, Marks};
 use crate::Io;
 use active::Active;
+pub(crate) use counts::Alone;
 pub use counts::PairingCounts;
 pub(crate) use losses::Longest;
 pub use losses::Survey;
@@ -145,6 +146,8 @@ pub struct Pairing {
     undispatched: Undispatched,
     rule: PairingRule,
     lossy: bool,
+    /// Each half has its other: nothing is missing, however long things wait.
+    balanced: bool,
     losses: Losses,
     silences: Silences,
     /// When an end without its begin was last seen.
@@ -179,14 +182,26 @@ impl Pairing {
 
     /// A pairing of a trace that was seen as a whole before.
     pub(crate) fn surveyed(rule: PairingRule, survey: Survey) -> Self {
-        let Survey { lossy, losses, queueing, dispatch_nothing, queued_before, cut } = survey;
+        let Survey { lossy, balanced, only_alone, losses, queueing, dispatch_nothing, queued_before, cut } =
+            survey;
         let undispatched = Undispatched::of(dispatch_nothing);
-        Self { queueing, queued_before, undispatched, rule, lossy, losses, cut, ..Self::default() }
+        Self {
+            queueing,
+            queued_before,
+            undispatched,
+            rule,
+            lossy,
+            balanced,
+            only_alone,
+            losses,
+            cut,
+            ..Self::default()
+        }
     }
 
     /// Events are known to be missing, from here on.
     pub fn events_are_missing(&mut self) {
-        self.lossy = self.rule == PairingRule::Strict;
+        self.lossy = self.rule == PairingRule::Strict && !self.balanced;
     }
 
     /// Whether events are known to be missing.
@@ -200,7 +215,25 @@ impl Pairing {
         let dispatch_nothing = self.dispatch_nothing();
         let losses = if whole { self.losses.survey() } else { self.losses };
         let queueing = self.queueing;
-        Survey { lossy, losses, queueing, dispatch_nothing, queued_before: Nanos::ZERO, cut: None }
+        let (balanced, only_alone, queued_before, cut) = (false, false, Nanos::ZERO, None);
+        Survey { lossy, balanced, only_alone, losses, queueing, dispatch_nothing, queued_before, cut }
+    }
+
+    /// A pairing of a trace of which nothing is missing.
+    pub(crate) fn of_all() -> Self {
+        Self { balanced: true, ..Self::default() }
+    }
+
+    /// Ends that lack their begin so far, and pairs.
+    pub(crate) fn alone(&self) -> Alone {
+        let Losses { services, unqueued, undispatched, .. } = &self.losses;
+        let completions = services.ends_alone().saturating_sub(*undispatched);
+        Alone { completions, unqueued: *unqueued, undispatched: *undispatched, pairs: self.counts.pairs }
+    }
+
+    /// Whether each half so far has its other, and nothing is doubtful.
+    pub(crate) fn has_all(&self) -> bool {
+        self.counts.orphans() + self.counts.doubtful + self.counts.without_queueing == 0
     }
 
     /// What the beginning of a trace without losses, which begins at `begun`, tells: whose queueing is traced and how long things wait,
@@ -212,7 +245,8 @@ impl Pairing {
         let overlaps = Some(self.losses.overlaps).filter(|overlaps| overlaps.are_seen()).unwrap_or_default();
         let losses = Losses { overlaps, ..Losses::default() };
         let queueing = self.queueing.clone();
-        Survey { lossy: false, losses, queueing, dispatch_nothing, queued_before, cut: None }
+        let (lossy, balanced, only_alone, cut) = (false, self.balanced, false, None);
+        Survey { lossy, balanced, only_alone, losses, queueing, dispatch_nothing, queued_before, cut }
     }
 
     /// The same if all that was taken so far is what lies before the end of a processor that lost what comes then; `longest` is of the

@@ -14,6 +14,7 @@
 //! | `op` | R, Read, W, Write, or 0 (read), 1 (write) (required, or the next) |
 //! | `is_read` | 1, true, 0, false |
 //! | `device` | device number, 0 if absent |
+//! | `major` | the major number, of which `device` is the minor one: the device is that of the kernel, major × 2^20 + minor |
 //! | `flags` | the bits of [`RequestFlags`], 0 if absent |
 //!
 //! The separator (comma, semicolon, tab or bar) is the one that occurs most in the header. Cells may stand in double quotes,
@@ -52,6 +53,7 @@ enum Field {
     Op,
     IsRead,
     Device,
+    Major,
     Flags,
     File,
 }
@@ -65,7 +67,7 @@ enum Time {
 }
 
 impl Field {
-    const PLAIN: [(&'static str, Self); 9] = [
+    const PLAIN: [(&'static str, Self); 10] = [
         ("lba", Self::Lba),
         ("offset_bytes", Self::OffsetBytes),
         ("sectors", Self::Sectors),
@@ -73,6 +75,7 @@ impl Field {
         ("op", Self::Op),
         ("is_read", Self::IsRead),
         ("device", Self::Device),
+        ("major", Self::Major),
         ("flags", Self::Flags),
         ("file", Self::File),
     ];
@@ -107,11 +110,12 @@ impl Field {
             Self::Time(Time::Start, _) => 6,
             Self::Time(Time::Finish | Time::Response, _) => 7,
             Self::File => 8,
+            Self::Major => 9,
         }
     }
 }
 
-const SLOTS: usize = 9;
+const SLOTS: usize = 10;
 
 const UNKNOWN_OP: &str = "expected R, Read, 0 or W, Write, 1 (is_read: 1, 0). Other words for them stand in a file that \
                           --format names (FILE.toml): reads = [\"GET\"], writes = [\"PUT\"]";
@@ -185,13 +189,23 @@ fn sector_size(comment: &[u8]) -> Option<u32> {
     size.filter(|_| key.trim() == SECTOR_BYTES_COMMENT)
 }
 
-/// The separator that occurs most.
+/// The kernel's number of a device.
+fn kernel_number(major: u32, minor: u32) -> Result<u32, Problem> {
+    if major >= 1 << 12 || minor >= 1 << 20 {
+        return Err(Problem(format!(
+            "{major},{minor} is not a device: major numbers end at 4095, minor ones at 1048575"
+        )));
+    }
+    Ok((major << 20) | minor)
+}
+
 /// The cells of a line, for messages.
 pub(crate) fn cells_of(line: &[u8]) -> Vec<String> {
     let cells = Cells::new(line, separator_of(line));
     cells.map(|cell| String::from_utf8_lossy(cell).escape_debug().to_string()).collect()
 }
 
+/// The separator that occurs most.
 fn separator_of(line: &[u8]) -> u8 {
     let count = |separator: u8| memchr::memchr_iter(separator, line).count();
     [b'|', b'\t', b';', b','].into_iter().max_by_key(|&byte| count(byte)).unwrap_or(b',')
@@ -273,6 +287,9 @@ impl Parser {
                 "an address in a `file` is an `offset_bytes`, and there is no such column".into(),
             ));
         }
+        if fields[Field::Major.slot()].is_some() && fields[Field::Device.slot()].is_none() {
+            return Err(Problem("a `major` number needs the minor one beside it, as `device`".into()));
+        }
         let words = words.clone();
         Ok(Self { separator, columns, fields, sector_bytes, words, files, begins_with_data: false })
     }
@@ -328,6 +345,9 @@ impl LineParser for Parser {
         };
         if self.fields[4].is_some() {
             request.device = number::integer32(cells[4], "device")?;
+            if self.fields[9].is_some() {
+                request.device = kernel_number(number::integer32(cells[9], "major")?, request.device)?;
+            }
         }
         if self.fields[5].is_some() {
             let flags = u16::try_from(number::integer(cells[5], "flags")?);
@@ -348,7 +368,7 @@ impl Parser {
     /// The time in a cell, if its column exists and the cell is not empty.
     #[inline]
     fn time(&self, slot: usize, cell: &[u8]) -> Result<Option<Nanos>, Problem> {
-        const NAMES: [&str; SLOTS] = ["arrival", "", "", "", "", "", "start", "finish", ""];
+        const NAMES: [&str; SLOTS] = ["arrival", "", "", "", "", "", "start", "finish", "", ""];
         match self.fields[slot] {
             Some(Field::Time(_, decimals)) if !cell.is_empty() => {
                 number::fixed(cell, decimals, NAMES[slot]).map(|ns| Some(Nanos(ns)))

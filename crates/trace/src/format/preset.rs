@@ -180,7 +180,7 @@ fn column(word: &str) -> Result<(String, String), TraceError> {
         TraceError::unusable(
             format!("--columns: `{word}` {problem}"),
             "FIELD:COLUMN[:UNIT], as in time:0:us,op:2,offset:3:bytes,size:4; fields: time, start, finish, response (s, ms, \
-             us, ns), offset, size (bytes, sectors), file, op, is_read, device, flags"
+             us, ns), offset, size (bytes, sectors), file, op, is_read, device, major, flags"
                 .into(),
         )
     };
@@ -203,8 +203,10 @@ fn column(word: &str) -> Result<(String, String), TraceError> {
         ("size", None | Some("bytes")) => "size_bytes".into(),
         ("size", Some("sectors")) => "sectors".into(),
         ("offset" | "size", _) => return Err(unlike("has a unit that is neither bytes nor sectors")),
-        ("op" | "is_read" | "device" | "flags" | "file", None) => field.into(),
-        ("op" | "is_read" | "device" | "flags" | "file", Some(_)) => return Err(unlike("has no unit")),
+        ("op" | "is_read" | "device" | "major" | "flags" | "file", None) => field.into(),
+        ("op" | "is_read" | "device" | "major" | "flags" | "file", Some(_)) => {
+            return Err(unlike("has no unit"));
+        }
         (word, _) => {
             let other = said_otherwise(word).map_or(String::new(), |form| format!("; did you mean {form}?"));
             return Err(unlike(&format!("names no field{other}")));
@@ -256,7 +258,22 @@ mod tests {
         let unknown = read("baleen", "b1 0 4096 5.5 100 p n u 0 1 h\n").unwrap_err();
         assert!(unknown.to_string().contains("`op` is `100`"), "{unknown}");
         let fiu = read("fiu", "100 7 kjournald 80 8 W 8 1 a0\n350  7 cp 800 8 R 8 1 b1\n").unwrap();
-        assert_eq!(fiu[1], Request::new(Nanos(250), Op::Read, Lba(800), 8));
+        let cp = Request { device: 8 << 20 | 1, ..Request::new(Nanos(250), Op::Read, Lba(800), 8) };
+        assert_eq!(fiu[1], cp);
+    }
+
+    #[test]
+    fn two_disks_of_one_table_stay_apart() {
+        let fiu = read("fiu", "5 100 fio 0 8 R 8 0 a0\n9 100 fio 8 8 W 8 16 a1\n12 100 fio 16 8 R 9 0 a2\n")
+            .unwrap();
+        let devices: Vec<u32> = fiu.iter().map(|request| request.device).collect();
+        assert_eq!(devices, [8 << 20, 8 << 20 | 16, 9 << 20]);
+        let error = read("fiu", "5 100 fio 0 8 R 4096 0 a0\n").unwrap_err();
+        assert!(error.to_string().contains("4096,0 is not a device"), "{error}");
+        let columns = columns("time:0:ms,op:1,offset:2,size:3,major:4").unwrap();
+        let options = OpenOptions { columns, ..OpenOptions::default() };
+        let error = read_all(text_file("1,R,512,512,8\n").path(), &options).unwrap_err();
+        assert!(error.to_string().contains("needs the minor one"), "{error}");
     }
 
     #[test]

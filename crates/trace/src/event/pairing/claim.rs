@@ -60,7 +60,7 @@ impl Pairing {
     /// Of several that may be dispatched those that were queued before lost their dispatch; with btt's rule none did.
     pub(super) fn queued_since(&self) -> Nanos {
         match (self.rule, self.losses.waits.usual()) {
-            (PairingRule::Strict, Some(usual)) => {
+            (PairingRule::Strict, Some(usual)) if !self.balanced => {
                 self.now.saturating_sub(Nanos(usual.0.saturating_mul(STALE)))
             }
             _ => Nanos::ZERO,

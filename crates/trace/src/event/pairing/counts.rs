@@ -50,3 +50,35 @@ impl PairingCounts {
         self.orphan_dispatches + self.orphan_completions + self.orphan_queued
     }
 }
+
+/// So many ends without their begin, and one for so many pairs, tell that events are missing all the time.
+const FEW: u64 = 4;
+const SHARE: u64 = 20;
+
+/// Ends that lack their begin, and pairs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Alone {
+    /// Completions of what was neither dispatched nor queued.
+    pub(super) completions: u64,
+    /// Dispatches of what was never queued.
+    pub(super) unqueued: u64,
+    /// Completions of what was queued and never dispatched.
+    pub(super) undispatched: u64,
+    pub(super) pairs: u64,
+}
+
+impl Alone {
+    /// Whether there were so many since then that events are missing all the time. (A driver that completes other sectors than it was given
+    /// dispatches, before each of these, what was not queued.)
+    pub(crate) fn are_many_since(self, then: Self) -> bool {
+        let unqueued = (self.unqueued - then.unqueued).abs_diff(self.undispatched - then.undispatched);
+        let alone = self.completions.saturating_sub(then.completions) + unqueued;
+        let pairs = self.pairs - then.pairs;
+        pairs > 0 && alone >= FEW && alone * SHARE >= pairs
+    }
+
+    /// Whether there are so few pairs that the slowest says little of others.
+    pub(crate) fn tell_little(self) -> bool {
+        self.pairs < super::MANY
+    }
+}

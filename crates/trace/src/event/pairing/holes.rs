@@ -65,7 +65,7 @@ impl Pairing {
 
     /// A hole ended then: what was begun before is doubtful.
     fn doubt_open(&mut self, ended: Nanos) {
-        if self.doubted >= Some(ended) {
+        if self.doubted >= Some(ended) || self.balanced {
             return;
         }
         self.doubted = Some(ended);

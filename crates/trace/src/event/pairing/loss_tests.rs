@@ -29,6 +29,8 @@ fn surely_lossy() -> Pairing {
         PairingRule::Strict,
         Survey {
             lossy: true,
+            balanced: false,
+            only_alone: false,
             losses: certain(),
             queueing: Devices::default(),
             dispatch_nothing: Devices::default(),
@@ -54,6 +56,8 @@ fn pair_what_is_left(losses: Losses, events: &[Event]) -> (Vec<Io>, PairingCount
         PairingRule::Strict,
         Survey {
             lossy: true,
+            balanced: false,
+            only_alone: false,
             losses,
             queueing: Devices::default(),
             dispatch_nothing: Devices::default(),
@@ -349,6 +353,8 @@ fn a_completion_alone_ends_what_is_queued_only_where_nothing_is_dispatched() {
 fn btts_rule_believes_what_it_sees() {
     let survey = Survey {
         lossy: false,
+        balanced: false,
+        only_alone: false,
         losses: certain(),
         queueing: Devices::default(),
         dispatch_nothing: Devices::default(),

@@ -111,6 +111,10 @@ impl Losses {
 #[derive(Clone, Debug)]
 pub struct Survey {
     pub(super) lossy: bool,
+    /// Whether each half has its other.
+    pub(super) balanced: bool,
+    /// Little is known, and what is at the device with others of its place is not believed.
+    pub(super) only_alone: bool,
     /// Devices whose queueing is traced.
     pub(super) queueing: Devices,
     /// Devices that dispatch nothing.
@@ -141,6 +145,13 @@ pub(crate) struct Longest {
     pub(super) service: Nanos,
     /// From queueing to completion.
     pub(super) response: Nanos,
+}
+
+impl Survey {
+    /// The same of a trace of which events are missing all the time, and, if it is short, little is known.
+    pub(crate) fn lacking(self, is_short: bool) -> Self {
+        Self { lossy: true, only_alone: is_short, ..self }
+    }
 }
 
 impl Longest {

@@ -42,6 +42,9 @@ pub(super) struct Together {
 impl Pairing {
     /// Since when what is at the device was dispatched, unless it has lost its completion.
     pub(super) fn alive_since(&self) -> Nanos {
+        if self.balanced {
+            return Nanos::ZERO;
+        }
         let usual = self.usual_since(if self.lossy { LIVES } else { LIVES + 1 });
         if self.lossy { usual.max(self.now.saturating_sub(self.losses.services.limit())) } else { usual }
     }

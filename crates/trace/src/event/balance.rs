@@ -1,0 +1,76 @@
+//! Whether begins and ends balance in what was read ahead of a trace.
+//!
+//! Where each half has its other nothing is missing, however long things wait and however little is known of that. Where ends lack their
+//! begin all the time, as those of a processor that tells of nothing, events are missing, though no running number does.
+
+use std::collections::VecDeque;
+
+use super::Event;
+use super::open::pair;
+use super::pairing::{Alone, Pairing, PairingRule, Survey};
+
+/// What all events tell, if each half has its other.
+pub(super) fn survey(all: &VecDeque<Vec<Event>>) -> Option<Survey> {
+    let (mut pairing, mut ios) = (Pairing::of_all(), Vec::new());
+    let begun = all.front()?.first()?.time;
+    all.iter().for_each(|batch| pair(&mut pairing, batch, &mut ios));
+    let survey = pairing.beginning(begun);
+    // As they will be paired.
+    let mut pairing = Pairing::surveyed(PairingRule::Strict, survey.clone());
+    all.iter().for_each(|batch| pair(&mut pairing, batch, &mut ios));
+    pairing.finish(&mut ios);
+    pairing.has_all().then_some(survey)
+}
+
+/// What lacks a begin, if that is so in the later half of the events, too: what was asked for before the trace begins is over by then.
+pub(super) fn lack_begins(all: &VecDeque<Vec<Event>>) -> Option<Alone> {
+    let count: usize = all.iter().map(Vec::len).sum();
+    let mut pairing = Pairing::of_all();
+    let mut half = pairing.alone();
+    for (number, event) in all.iter().flatten().enumerate() {
+        pairing.push(event);
+        if 2 * number <= count {
+            half = pairing.alone();
+        }
+    }
+    let whole = pairing.alone();
+    whole.are_many_since(half).then_some(whole)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::{Action, Marks};
+    use headstack_units::Nanos;
+
+    /// Events of 200 requests of ever new places, each queued, dispatched and completed while 20 others are, on one of three processors
+    /// in turn; those that `stays` leaves, by number and processor.
+    fn events(stays: impl Fn(u64, u64) -> bool) -> VecDeque<Vec<Event>> {
+        let actions = [(Action::Queue, 0), (Action::Issue, 15), (Action::Complete, 35)];
+        let mut all = Vec::new();
+        for (step, (action, later)) in (0..).zip(actions) {
+            for request in (0..200).filter(|request| stays(request + later, (request + 2 * step) % 3)) {
+                let (time, marks) = (Nanos(1000 * (request + later) + step), Marks::READ);
+                let (sector, bytes, cpu) = (8 * request, 4096, ((request + 2 * step) % 3) as u16);
+                all.push(Event { time, sector, bytes, pid: 1, device: 7, cpu, action, marks });
+            }
+        }
+        all.sort_by_key(|event| event.time);
+        [all].into()
+    }
+
+    #[test]
+    fn a_trace_that_begins_or_ends_amid_requests_lacks_no_processor() {
+        assert!(survey(&events(|_, _| true)).is_some());
+        for left in [events(|time, _| time >= 50), events(|time, _| time < 150), events(|_, _| true)] {
+            assert!(lack_begins(&left).is_none());
+        }
+        assert!(survey(&events(|time, _| time >= 50)).is_none());
+    }
+
+    #[test]
+    fn a_processor_that_tells_of_nothing_leaves_ends_alone_all_the_time() {
+        let left = events(|_, cpu| cpu != 1);
+        assert!(lack_begins(&left).is_some() && survey(&left).is_none());
+    }
+}
