@@ -513,16 +513,6 @@ def test_blkparse_of_several_devices_reads_back_without_losses(tmp_path: Path) -
     assert back["loss"]["lost_events"] == 0
 
 
-def test_text_that_comes_twice_is_told_and_read_once(tmp_path: Path) -> None:
-    text = _block_lines(300, "")
-    (tmp_path / "t").write_text(text + text)
-    once = len(text.splitlines())
-    about = headstack("trace", "analyze", tmp_path / "t", "--json").json()
-    assert about["requests"] == 300
-    assert about["loss"]["set_back_events"] == pytest.approx(once, abs=2)
-    assert "was set back" in " ".join(headstack("trace", "analyze", tmp_path / "t").out.split())
-
-
 def test_a_latency_log_without_offsets_says_so(tmp_path: Path) -> None:
     log = tmp_path / "job_lat.1.log"
     log.write_text("".join(f"{10 * k}, {5_000_000 + k}, 0, 4096, {k % 2}\n" for k in range(1, 50)))

@@ -373,6 +373,12 @@ def test_a_fit_that_is_further_off_says_so() -> None:
     assert "training" not in fit.warning
     nearer = StreamCalibration(model, {"train": {"throughputs": 9, **better}, "test": {"throughputs": 4, **better}})  # type: ignore[typeddict-item]
     assert nearer.warning == ""
+    far = {"before": {"mean_percent": 1635.0}, "after": {"mean_percent": 38.0}}
+    summary = {"system": DRIVE, "train": {"throughputs": 9, **far}, "test": {"throughputs": 4, **far}}
+    told = StreamCalibration(model, summary, "sim:hp-c3323a").warning  # type: ignore[arg-type]
+    assert f"the simulated drive hp-c3323a, and the model is of {DRIVE}" in told
+    assert "38 % off on average of what it was fitted to" in told
+    assert "simulated drive" not in StreamCalibration(model, summary, f"sim:{DRIVE}").warning  # type: ignore[arg-type]
 
 
 # What is fitted; a further row of smaller files is only scored.

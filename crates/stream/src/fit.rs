@@ -97,6 +97,48 @@ pub(crate) fn ratios(spec: &ModelSpec, table: &[Throughput], seed: u64) -> Resul
     table.iter().enumerate().map(row).collect()
 }
 
+/// The same without a parameter that may have nearly any value: it is left where it is, and what others are worth beside it is told.
+fn without(
+    spec: &ModelSpec,
+    (table, parameters): (&[Throughput], &[Parameter]),
+    place: usize,
+    ci95: Option<[f64; 2]>,
+    law: Option<Law>,
+    seed: u64,
+) -> Result<StreamFit, SystemError> {
+    let left: Vec<Parameter> = parameters
+        .iter()
+        .enumerate()
+        .filter(|(other, _)| *other != place)
+        .map(|(_, &parameter)| parameter)
+        .collect();
+    let mut found = if left.is_empty() {
+        let differences = differences_of_checked(spec, table, seed)?;
+        StreamFit { parameters: Vec::new(), differences, spec: spec.clone() }
+    } else {
+        fit(spec, table, &left, law, seed)?
+    };
+    let parameter = parameters[place];
+    let [low, high] = ci95.unwrap_or_default();
+    let why = format!("values from {low:.3} to {high:.3} {} fit about as well", parameter.unit())
+        + &moved_words(parameter, [spec, &found.spec]);
+    found.parameters.insert(
+        place,
+        Fitted {
+            name: parameter.name(),
+            unit: parameter.unit(),
+            before: parameter.get(spec),
+            was_there: parameter.is_in(spec),
+            after: parameter.get(&found.spec),
+            law: parameter.delay(&found.spec).map(law::name),
+            ci95: None,
+            identifiable: false,
+            why,
+        },
+    );
+    Ok(found)
+}
+
 /// Fits parameters of a model to a table. Delays take the form of `law`; without one they keep their own, and new ones are normal.
 ///
 /// # Errors
@@ -118,6 +160,11 @@ pub fn fit(
     let begun = &Search { spec, table, parameters, law, seed }.put(&start);
     let search = Search { spec: begun, table, parameters, law, seed };
     let ended = search.ended(&start)?;
+    if let Some(place) =
+        ended.ci95.iter().zip(parameters).position(|(ci95, parameter)| parameter.is_open(*ci95))
+    {
+        return without(spec, (table, parameters), place, ended.ci95[place], law, seed);
+    }
     let spec = search.put(&ended.values);
     let fitted = parameters.iter().zip(ended.told).enumerate().map(|(place, (parameter, told))| {
         let (before, after, identifiable) = (start[place], parameter.get(&spec), told.is_none());

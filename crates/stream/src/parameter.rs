@@ -30,6 +30,9 @@ pub enum Parameter {
     Switch,
 }
 
+/// An interval of a rate that goes from one to so many times it tells nothing.
+const OPEN: f64 = 20.0;
+
 impl Parameter {
     /// All of them.
     pub const ALL: [Self; 9] = [
@@ -65,6 +68,11 @@ impl Parameter {
             Self::Interface | Self::Outer | Self::Inner => "MB/s",
             _ => "ms",
         }
+    }
+
+    /// Whether an interval of a rate leaves it open: the table fits as well with nearly any.
+    pub(crate) fn is_open(self, ci95: Option<[f64; 2]>) -> bool {
+        self.unit() == "MB/s" && ci95.is_some_and(|[low, high]| high > OPEN * low)
     }
 
     /// The delay of which it is the mean, if it is one and the model has it.

@@ -29,6 +29,8 @@ COLUMNS: dict[str, dict[str, float]] = {
     "throughput": {"mb_per_s": 1.0, "mib_per_s": 2**20 / 1e6},
 }
 OPS = ("read", "write")
+FAR_OFF_PERCENT = 10.0
+"""A model that is so far off what it was fitted to is of another drive, or leaves out what decides."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,8 @@ class Throughputs:
     name: str
     rows: list[Row]
     cached: int = 0
+    device: str = ""
+    """What a record was measured on."""
 
     def apart(self) -> tuple[list[Row], list[Row]]:
         """What is fitted, and what is scored, of reads and of writes, in the order of their sizes.
@@ -64,10 +68,34 @@ class StreamCalibration:
     """The fitted model."""
     summary: StreamCalibrationSummary
     """`system`, `source`, `parameters`, `train` and `test` (scores before and after), `rows`, as `--json` prints them."""
+    device: str = ""
+    """What a record was measured on."""
 
     @property
     def warning(self) -> str:
-        """What a user should know before the fitted model is used: the throughputs that it is further off than before."""
+        """What a user should know before the fitted model is used."""
+        return " ".join(filter(None, (self._other_drive(), self._further_off(), self._far_off())))
+
+    def _other_drive(self) -> str:
+        """The record is of a simulated drive, and not of this one."""
+        if not self.device.startswith("sim:"):
+            return ""
+        of, name = self.device.removeprefix("sim:"), self.summary["system"]
+        if Path(of).stem == Path(name).stem:
+            return ""
+        return f"the record was made of the simulated drive {of}, and the model is of {name}."
+
+    def _far_off(self) -> str:
+        """What is left is more than a model of this drive leaves."""
+        after = self.summary["train"]["after"]
+        if after is None or after["mean_percent"] < FAR_OFF_PERCENT:
+            return ""
+        return (
+            f"the fitted model is {after['mean_percent']:.0f} % off on average of what it was fitted to: its parameters and their intervals "
+            "say little. Is the table of this drive, and without what a host's cache answers?"
+        )
+
+    def _further_off(self) -> str:
         worse = []
         for words, part in (("training", self.summary["train"]), ("test", self.summary["test"])):
             before, after = part["before"], part["after"]
@@ -121,7 +149,8 @@ class StreamCalibration:
 
 def from_record(path: str | Path) -> Throughputs:
     """The throughputs of a measurement that ran the probe `stream`; those that a cache answered are left out."""
-    streams = measure.read(path).found["stream"]
+    measured = measure.read(path)
+    streams = measured.found["stream"]
     if streams is None:
         raise InputError(f"`{path}` holds no streams", "measure with the probe `stream`")
     points = streams["points"]
@@ -130,7 +159,7 @@ def from_record(path: str | Path) -> Throughputs:
         for point in points
         if not point["is_cached"]
     ]
-    return Throughputs(str(path), rows, len(points) - len(rows))
+    return Throughputs(str(path), rows, len(points) - len(rows), measured.device)
 
 
 def from_table(path: str | Path) -> Throughputs:
@@ -199,7 +228,7 @@ def calibrate_streams(
         ],
         "model": found["spec"],
     }  # fmt: skip
-    return StreamCalibration(fitted, summary)
+    return StreamCalibration(fitted, summary, measured.device)
 
 
 def _laws(rows: Sequence[Mapping[str, Any]]) -> str:

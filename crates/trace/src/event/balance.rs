@@ -68,6 +68,14 @@ mod tests {
         assert!(survey(&events(|time, _| time >= 50)).is_none());
     }
 
+    /// What is queued elsewhere is queued before it is dispatched: a response of the time since the dispatch would be made up.
+    #[test]
+    fn a_dispatch_without_its_queueing_is_no_balance() {
+        let mut left = events(|_, _| true);
+        left[0].retain(|event| event.action != Action::Queue || event.sector % 24 != 0);
+        assert!(survey(&left).is_none());
+    }
+
     #[test]
     fn a_processor_that_tells_of_nothing_leaves_ends_alone_all_the_time() {
         let left = events(|_, cpu| cpu != 1);

@@ -231,9 +231,10 @@ impl Pairing {
         Alone { completions, unqueued: *unqueued, undispatched: *undispatched, pairs: self.counts.pairs }
     }
 
-    /// Whether each half so far has its other, and nothing is doubtful.
+    /// Whether each half so far has its other, each dispatch its queueing, and nothing is doubtful.
     pub(crate) fn has_all(&self) -> bool {
-        self.counts.orphans() + self.counts.doubtful + self.counts.without_queueing == 0
+        let counts = &self.counts;
+        counts.orphans() + counts.doubtful + counts.without_queueing + self.losses.unqueued == 0
     }
 
     /// What the beginning of a trace without losses, which begins at `begun`, tells: whose queueing is traced and how long things wait,
