@@ -14,6 +14,7 @@ mod angles;
 pub mod device;
 mod error;
 pub mod extract;
+mod filling;
 mod memory;
 pub mod probe;
 mod progress;

@@ -2,7 +2,7 @@
 //! there are none.
 
 use crate::MeasureError;
-use crate::extract::{Extraction, Parameter, Warning, WriteCase, layout};
+use crate::extract::{Extraction, Parameter, Warning, WriteCase, law, layout};
 use headstack_drive::spec::{
     ArmsSpec, BufferSpec, BusSpec, CacheSpec, ControllerSpec, DirtyHit, DriveSpec, LayoutSpec, MechanicsSpec,
     OverheadsByHistory, Provenance, ProvenanceKind, ReadAhead, RecalibrationMode, RecalibrationSpec,
@@ -127,9 +127,21 @@ impl Builder<'_> {
         RecalibrationSpec { mode: RecalibrationMode::ByDrive, interval_s, duration_ms }
     }
 
-    /// The curve as a table. A seek that the command's processing hides takes nothing that can be seen.
+    /// The curve: its law, or else a table. A seek that the command's processing hides takes nothing that can be seen.
     fn seek(&mut self) -> Option<SeekSpec> {
         let points = Some(self.found.seek.curve()).filter(|points| points.len() > 3)?;
+        if let Some(law) = law(&points) {
+            self.measured(
+                "seek",
+                "probe seek-curve: the law on which all minimum times lie, less that on the same track",
+            );
+            return Some(SeekSpec::TwoPiece {
+                boundary_cylinders: law.boundary_cylinders as u32,
+                short_ms: law.short_ms,
+                long_ms: law.long_ms,
+                first_ms: Vec::new(),
+            });
+        }
         self.measured("seek", "probe seek-curve: minimum time over the distance less that on the same track");
         let points = points.iter().map(|p| [p.cylinders as f64, p.ms.max(0.0)]).collect();
         Some(SeekSpec::Table { points })
@@ -196,7 +208,9 @@ impl Builder<'_> {
         if hit.is_some() {
             self.measured("controller.hit_overhead_ms", "probe overhead");
         }
-        let (read, write) = ((read - bus_ms).max(0.0), (write - self.data_behind_overhead()).max(0.0));
+        let cached = found.write_cache.as_ref().and_then(|cache| cache.overhead_ms);
+        let write = cached.unwrap_or(write - self.data_behind_overhead());
+        let (read, write) = ((read - bus_ms).max(0.0), write.max(0.0));
         Some(ControllerSpec {
             read_overhead_ms: read,
             write_overhead_ms: write,
@@ -209,6 +223,9 @@ impl Builder<'_> {
 
     /// When a write asks for its data, in ms, by those that are complete when they are in the buffer.
     fn write_data_after(&self) -> Option<f64> {
+        if let Some((overhead_ms, waits)) = self.waits_for_data() {
+            return Some(if waits { overhead_ms.max(0.0) } else { 0.0 });
+        }
         let quick_ms = self.found.write_cache.as_ref()?.quick_ms?;
         let least_ms = self.found.value("mtm_ms")?;
         // Those behind a read may take longer than what is measured behind writes.
@@ -216,8 +233,18 @@ impl Builder<'_> {
         (quick_ms < least_ms + DATA_LATER_MS).then_some(after_ms)
     }
 
+    /// What a write takes that the cache takes at once, in ms, its data left out, and whether one to the media waits for them, too.
+    fn waits_for_data(&self) -> Option<(f64, bool)> {
+        let overhead_ms = self.found.write_cache.as_ref()?.overhead_ms?;
+        let later_ms = self.found.value("mtm_ms")? - overhead_ms;
+        Some((overhead_ms, later_ms > 0.5 * self.write_sector_bus_ms()))
+    }
+
     /// Where even a write to the same track waits for its data, what they take on the bus; 0 where they cross it beside the rest.
     fn data_behind_overhead(&self) -> f64 {
+        if let Some((_, waits)) = self.waits_for_data() {
+            return if waits { self.write_sector_bus_ms() } else { 0.0 };
+        }
         let quick_ms = self.found.write_cache.as_ref().and_then(|cache| cache.quick_ms);
         let waits = quick_ms
             .zip(self.found.value("mtm_ms"))
@@ -267,22 +294,34 @@ impl Builder<'_> {
         self.bus_rate().map_or(0.0, |rate| bytes / rate / 1e3)
     }
 
+    /// Host to drive, where writes of several sizes showed it; otherwise as for reads.
+    fn write_bus_rate(&self) -> Option<f64> {
+        self.found.write_cache.as_ref().and_then(|cache| cache.bus_mb_per_s).or(self.bus_rate())
+    }
+
+    fn write_sector_bus_ms(&self) -> f64 {
+        let bytes = f64::from(self.found.device.physical_sector_bytes);
+        self.write_bus_rate().map_or(0.0, |rate| bytes / rate / 1e3)
+    }
+
     fn bus(&mut self) -> BusSpec {
         let rate = self.bus_rate();
         match rate {
             Some(_) => self.measured("bus.read_mb_per_s", "probe overhead: reads of several sizes"),
             None => self.assumed("bus.read_mb_per_s", "no reads showed it: fast enough not to matter"),
         }
-        self.assumed("bus.write_mb_per_s", "as for reads");
+        match self.found.write_cache.as_ref().and_then(|cache| cache.bus_mb_per_s) {
+            Some(_) => self.measured("bus.write_mb_per_s", "probe write-cache: writes of several sizes"),
+            None => self.assumed("bus.write_mb_per_s", "as for reads"),
+        }
         self.assumed("bus.kind", "not seen");
         for path in ["arbitration_us", "reconnect_us", "disconnects"] {
             self.assumed(&format!("bus.{path}"), "contained in the overheads");
         }
-        let rate = rate.unwrap_or(1e5);
         BusSpec {
             kind: "as measured".to_owned(),
-            read_mb_per_s: rate,
-            write_mb_per_s: rate,
+            read_mb_per_s: rate.unwrap_or(1e5),
+            write_mb_per_s: self.write_bus_rate().unwrap_or(1e5),
             arbitration_us: 0.0,
             reconnect_us: 0.0,
             disconnects: true,

@@ -4,6 +4,7 @@
 use crate::MeasureError;
 use crate::device::{Access, Device, Mode, SimulatedDevice};
 use crate::extract::extract;
+use crate::filling::filled;
 use crate::reading::rotation;
 use crate::reading::stalls::{Stalls, stalls};
 use crate::rebuild::rebuild;
@@ -74,7 +75,7 @@ pub struct DriveFile {
 /// # Errors
 /// As [`extract`] and [`rebuild`]; [`MeasureError::System`] if the drive cannot be simulated.
 pub fn drive_file(record: &Record, name: &str) -> Result<DriveFile, MeasureError> {
-    let spec = rebuild(&extract(record)?, name)?;
+    let spec = filled(record, rebuild(&extract(record)?, name)?)?;
     let replay = replay(record, &spec)?;
     let head = replay.as_ref().map(head).unwrap_or_default();
     Ok(DriveFile { toml: head + &spec.to_toml(), replay })

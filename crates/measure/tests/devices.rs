@@ -27,6 +27,23 @@ fn on_disk() -> tempfile::TempDir {
     tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap()
 }
 
+/// A flush is a read of the sector accessed last: of those asked for together, too, or what follows depends on what came long before.
+#[test]
+fn a_flush_leaves_the_arm_where_the_last_access_was() {
+    let after = |together: bool| {
+        let mut device = sim("cheetah-9lp");
+        let [far, near] = [9_000_000, 1_000].map(|lba| Access { mode: device::Mode::Read, lba, sectors: 8 });
+        if together {
+            device.queued(&[far], 1).unwrap();
+        } else {
+            device.access(far).unwrap();
+        }
+        device.flush().unwrap();
+        device.access(near).unwrap()
+    };
+    assert_eq!(after(true), after(false));
+}
+
 #[test]
 fn the_formula_gives_the_papers_points() {
     let mut disk = MockDisk::new(MockParameters::default()).unwrap();

@@ -33,6 +33,7 @@ NAMES = {
     "write_after_read_ms": "extra delay of a seek to a write, after a read",
     "hit_overhead_ms": "overhead of a cache hit",
     "bus_mb_per_s": "bus",
+    "write_bus_mb_per_s": "bus, writes",
     "write_cache_kib": "write cache",
     "write_cache_runs": "writes that the write cache holds",
     "destage_ms": "time of a random write when the write cache is full",

@@ -272,6 +272,10 @@ class WriteCacheFindings(TypedDict):
 
     policy: str
     quick_ms: Figure
+    overhead_ms: Figure
+    """A write of no sectors that the cache takes at once; null where no writes of several sizes showed it."""
+    bus_mb_per_s: Figure
+    bus_ci95_mb_per_s: Figure
     size_kib: Figure
     size_is_more: bool
     runs: int | None

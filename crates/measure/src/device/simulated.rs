@@ -185,6 +185,7 @@ impl Device for SimulatedDevice {
                 let request = self.request(accesses[next])?;
                 windows[next].start = self.now;
                 places.insert(self.stepper.submit(request)?, next);
+                self.last = accesses[next].lba;
                 next += 1;
             }
             if places.is_empty() && unseen.is_empty() {

@@ -5,6 +5,7 @@ use crate::angles::spindle::{Spindle, wrap, wrap_signed};
 use crate::device::Mode;
 use crate::memory::HitTimes;
 use crate::record::series::overhead::{ALONG_TRACKS, FROM_CACHE, FROM_MEDIA};
+use crate::record::series::write_cache::SIZES;
 use crate::record::{ProbeName, Record, Role, Sample};
 use std::collections::BTreeMap;
 
@@ -63,6 +64,48 @@ pub(super) fn of_hits(record: &Record, times: &HitTimes) -> Option<Line> {
         }
     }
     line(&points, LEAST_MS_PER_BYTE)
+}
+
+/// Writes of one size into an empty cache take the same within this share: others are seen late, or wait.
+const SAME_SIZE: f64 = 0.02;
+
+/// Writes of several sizes into an empty cache lie on a line: its foot is the overhead, its slope the bus. Times are misread in
+/// proportion, so that the shorter ones count for more.
+pub(super) fn of_cached_writes(record: &Record) -> Option<Line> {
+    let bytes = f64::from(record.head.device.sector_bytes);
+    let mut by_size: BTreeMap<i64, Vec<f64>> = BTreeMap::new();
+    let writes = record.of(ProbeName::WriteCache).filter(|s| s.series == SIZES && s.role == Role::Measure);
+    for sample in writes.filter(|sample| sample.ok) {
+        by_size.entry(sample.step).or_default().push(sample.latency_ms());
+    }
+    let alike = |(&sectors, all): (&i64, &Vec<f64>)| {
+        let usual = median(all);
+        let same: Vec<f64> = all.iter().copied().filter(|ms| (ms / usual - 1.0).abs() < SAME_SIZE).collect();
+        // Most of those that had room.
+        (2 * same.len() > all.len()).then(|| same.into_iter().map(move |ms| (sectors as f64 * bytes, ms)))
+    };
+    let points: Vec<(f64, f64)> = by_size.iter().filter_map(alike).flatten().collect();
+    (by_size.len() > 2).then(|| weighted(&points)).flatten()
+}
+
+/// A straight line by least squares of relative misses.
+fn weighted(points: &[(f64, f64)]) -> Option<Line> {
+    let weight = |ms: f64| 1.0 / (ms * ms).max(1e-12);
+    let sum =
+        |of: &dyn Fn(f64, f64) -> f64| -> f64 { points.iter().map(|&(x, y)| weight(y) * of(x, y)).sum() };
+    let all = sum(&|_, _| 1.0);
+    let (x, y) = (sum(&|x, _| x) / all, sum(&|_, y| y) / all);
+    let spread_x = sum(&|at, _| (at - x) * (at - x));
+    if points.len() < 3 || spread_x <= 0.0 {
+        return None;
+    }
+    let slope = sum(&|at, ms| (at - x) * (ms - y)) / spread_x;
+    let foot_ms = y - slope * x;
+    let misses = sum(&|at, ms| (ms - foot_ms - slope * at).powi(2)) / (points.len() - 2) as f64;
+    let error = (misses / spread_x).sqrt();
+    let mb_per_s = (slope > LEAST_MS_PER_BYTE.max(1.96 * error))
+        .then(|| (1.0 / slope / 1e3, 1.96 * error / slope / slope / 1e3));
+    Some(Line { foot_ms, mb_per_s })
 }
 
 /// Where there is no cache: reads of many sectors are complete later than the angle of the last of them says, by what the bus takes

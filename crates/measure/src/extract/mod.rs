@@ -26,6 +26,7 @@ pub(crate) use layout::layout;
 pub use load::{LoadPoint, LoadTimes};
 pub use pieces::PieceFindings;
 pub use scan::{ReadTimes, Scan, ScanPart};
+pub(crate) use seeks::law;
 pub use seeks::{SeekPoint, SeekerPoint, Seeks, TwoPiece};
 pub use stream::{StreamPoint, Streams, TransferTimes};
 pub use warning::{Warning, WriteCase};

@@ -256,6 +256,10 @@ impl Parameters<'_> {
         if let Some(runs) = cache.runs {
             all.push(seen("write_cache_runs", "", runs as f64, None, method));
         }
+        if let Some(rate) = cache.bus_mb_per_s {
+            let method = "writes of several sizes into an empty write cache";
+            all.push(seen("write_bus_mb_per_s", "MB/s", rate, cache.bus_ci95_mb_per_s, method));
+        }
         let method = "random writes when the write cache is full";
         for (name, unit, value) in
             [("destage_ms", "ms", cache.destage_ms), ("destage_mb_per_s", "MB/s", cache.destage_mb_per_s)]

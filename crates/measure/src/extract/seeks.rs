@@ -79,7 +79,15 @@ impl Seeks {
             let write = self.write.iter().find(|write| write.cylinders == read.cylinders)?;
             Some((read.cylinders, write.ms - read.ms - usual))
         };
-        let all: Vec<(u64, f64)> = self.read.iter().filter_map(extra).collect();
+        // Reads are measured over few of the distances: where they follow a law, it tells the others.
+        let all: Vec<(u64, f64)> = match law(&self.read) {
+            Some(law) => self
+                .write
+                .iter()
+                .map(|write| (write.cylinders, write.ms - law.ms(write.cylinders) - usual))
+                .collect(),
+            None => self.read.iter().filter_map(extra).collect(),
+        };
         if all.iter().all(|(_, ms)| ms.abs() < ALIKE_MS) { Vec::new() } else { all }
     }
 
@@ -196,6 +204,55 @@ fn two_piece(points: &[SeekPoint]) -> Option<TwoPiece> {
     fitted.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, piece)| piece)
 }
 
+/// A law is kept whose misses are no more than this, in ms, or than so many times the half width of a point's interval, …
+const LEAST_MISS_MS: f64 = 0.0005;
+const TIMES_CI95: f64 = 2.0;
+/// … but for one of so many points.
+const ODD_ONES: usize = 10;
+
+/// The law of a curve, where there is one: next to all points lie on it. Between points, it is nearer than what is drawn straight.
+pub(crate) fn law(points: &[SeekPoint]) -> Option<TwoPiece> {
+    let mut kept = points.to_vec();
+    let miss = |law: &TwoPiece, point: &SeekPoint| {
+        (law.ms(point.cylinders) - point.ms).abs() / LEAST_MISS_MS.max(TIMES_CI95 * point.ci95_ms)
+    };
+    while kept.len() + points.len() / ODD_ONES >= points.len() {
+        let found = two_piece(&kept)?;
+        let law = TwoPiece { boundary_cylinders: found.meeting(&kept), ..found };
+        let worst = (0..kept.len()).max_by(|&a, &b| miss(&law, &kept[a]).total_cmp(&miss(&law, &kept[b])))?;
+        if miss(&law, &kept[worst]) <= 1.0 {
+            return kept.iter().all(|point| point.ms > 0.0).then_some(law);
+        }
+        kept.remove(worst);
+    }
+    None
+}
+
+impl TwoPiece {
+    /// How long a seek takes, in ms.
+    fn ms(&self, cylinders: u64) -> f64 {
+        let d = cylinders as f64;
+        if cylinders < self.boundary_cylinders {
+            self.short_ms[0] + self.short_ms[1] * d.sqrt()
+        } else {
+            self.long_ms[0] + self.long_ms[1] * d
+        }
+    }
+
+    /// Where the pieces are nearest to each other, between the points on both sides of the boundary.
+    fn meeting(&self, points: &[SeekPoint]) -> u64 {
+        let before = points.iter().rfind(|point| point.cylinders < self.boundary_cylinders);
+        let from = before.map_or(self.boundary_cylinders, |point| point.cylinders + 1);
+        let gap = |cylinders: &u64| {
+            let at = |boundary_cylinders| Self { boundary_cylinders, ..*self }.ms(*cylinders);
+            (at(cylinders + 1) - at(*cylinders)).abs()
+        };
+        (from..=self.boundary_cylinders)
+            .min_by(|a, b| gap(a).total_cmp(&gap(b)))
+            .unwrap_or(self.boundary_cylinders)
+    }
+}
+
 /// y = a + b·f(d), points weighted so that relative misses count.
 fn line(points: &[SeekPoint], function: fn(f64) -> f64) -> Option<(f64, f64)> {
     let (mut sw, mut sx, mut sy, mut sxx, mut sxy) = (0.0, 0.0, 0.0, 0.0, 0.0);
@@ -226,4 +283,27 @@ fn seeker(record: &Record) -> Vec<SeekerPoint> {
     let rest_ms = least.get(&0).map_or(0.0, |first| first.1);
     let points = least.into_values();
     points.map(|(sectors, least_ms)| SeekerPoint { sectors, least_ms, seek_ms: least_ms - rest_ms }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn curve(ms: impl Fn(f64) -> f64) -> Vec<SeekPoint> {
+        let distances = [1, 2, 3, 5, 8, 12, 20, 34, 57, 97, 165, 279, 363, 472, 614, 798, 1038, 1349, 1754];
+        distances.map(|cylinders| SeekPoint { cylinders, ms: ms(cylinders as f64), ci95_ms: 0.0002 }).to_vec()
+    }
+
+    #[test]
+    fn a_law_is_found_where_there_is_one() {
+        let truth = |d: f64| if d < 400.0 { 1.2 + 0.1 * d.sqrt() } else { 2.2 + 0.0025 * d };
+        let mut points = curve(truth);
+        points[9].ms += 0.05;
+        let found = law(&points).unwrap();
+        for distance in [1, 40, 220, 399, 400, 410, 900, 1754] {
+            let off = (found.ms(distance) - truth(distance as f64)).abs();
+            assert!(off < 0.0005, "{off} ms at {distance}: {found:?}");
+        }
+        assert!(law(&curve(|d| 1.2 + 0.1 * d.powf(0.4))).is_none());
+    }
 }

@@ -6,6 +6,7 @@ use crate::angles::spindle::Spindle;
 use crate::reading::known::Changes;
 use crate::reading::least::{self, Least};
 use crate::reading::order;
+use crate::record::series::seek_curve::{READS_TO_SURFACE, WRITES_TO_SURFACE};
 use crate::record::series::switches::{COMMON, RARE, READS, SAME_TRACK};
 use crate::record::{ProbeName, Record};
 
@@ -30,15 +31,19 @@ impl Times {
         spindle: Spindle,
         slope: impl Fn(u64) -> f64 + Copy,
     ) -> Self {
-        let of_series = |series: u32| {
-            let found = least::by_step(record, (ProbeName::Switches, series), slope, spindle);
+        let of = |probe: ProbeName, series: u32| {
+            let found = least::by_step(record, (probe, series), slope, spindle);
             together(found.values())
         };
+        let of_series = |series: u32| of(ProbeName::Switches, series);
         let ways = |offset: u32| {
             let (common, rare) = (of_series(offset + COMMON), of_series(offset + RARE));
             let (head, cylinder) = match changes {
                 Changes::HeadThenCylinder => (common, rare),
-                Changes::CylinderThenHead => (rare, common),
+                Changes::CylinderThenHead => {
+                    let series = if offset == READS { READS_TO_SURFACE } else { WRITES_TO_SURFACE };
+                    (rare.or_else(|| of(ProbeName::SeekCurve, series)), common)
+                }
                 Changes::CylinderOnly => (None, common),
                 Changes::Alike => by_next(record, spindle, offset == READS),
                 Changes::Unknown => (None, None),

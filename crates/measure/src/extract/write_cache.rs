@@ -1,5 +1,6 @@
 //! What filling a write cache says about it.
 
+use super::bus;
 use crate::angles::spindle::Spindle;
 use crate::reading::fill;
 use crate::record::Record;
@@ -13,6 +14,12 @@ pub struct WriteCacheFindings {
     pub policy: &'static str,
     /// A write that the cache takes at once, in ms.
     pub quick_ms: Option<f64>,
+    /// A write of no sectors that the cache takes at once, in ms: what its data take on the bus is left out.
+    pub overhead_ms: Option<f64>,
+    /// Host to drive, in 10⁶ bytes per second; absent where no writes of several sizes showed it.
+    pub bus_mb_per_s: Option<f64>,
+    /// 95 % confidence, half width, in 10⁶ bytes per second.
+    pub bus_ci95_mb_per_s: Option<f64>,
     /// What it holds, in KiB.
     pub size_kib: Option<f64>,
     /// Whether it holds more than that: it did not get full.
@@ -47,9 +54,14 @@ pub(super) fn write_cache(record: &Record, spindle: Option<Spindle>) -> Option<W
     // A cache that holds not even one of them shows nothing by large ones.
     let large = fill::fill(record, LARGE).filter(|_| fill::are_alike(record, LARGE, spindle));
     let largest = large.filter(|&large| kib(large) > kib(small)).unwrap_or(small);
+    let line = bus::of_cached_writes(record);
+    let rate = line.and_then(|line| line.mb_per_s);
     Some(WriteCacheFindings {
         policy: "write-back",
         quick_ms: Some(small.quick_ms),
+        overhead_ms: line.map(|line| line.foot_ms),
+        bus_mb_per_s: rate.map(|rate| rate.0),
+        bus_ci95_mb_per_s: rate.map(|rate| rate.1),
         size_kib: Some(kib(largest)),
         size_is_more: !largest.full,
         runs: (small.full && kib(small) < BY_NUMBER * kib(largest)).then_some(small.held.round() as u64),

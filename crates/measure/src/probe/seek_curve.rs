@@ -11,7 +11,8 @@ use crate::reading::cylinders::CylinderMap;
 use crate::reading::known::Known;
 use crate::reading::least;
 use crate::record::series::seek_curve::{
-    IN_TURNS, READS_INWARDS, READS_OUTWARDS, WRITES_INWARDS, WRITES_OUTWARDS,
+    IN_TURNS, READS_INWARDS, READS_OUTWARDS, READS_TO_SURFACE, WRITES_INWARDS, WRITES_OUTWARDS,
+    WRITES_TO_SURFACE,
 };
 use crate::record::{ProbeName, Role};
 
@@ -84,7 +85,37 @@ fn run(session: &mut Session<'_>, _context: &Context) -> Result<(), MeasureError
             found[series as usize].extend(least.map(|turns| (distance, turns)));
         }
     }
-    if writable { in_turns(session) } else { Ok(()) }
+    if !writable {
+        return Ok(());
+    }
+    to_surfaces(session, &map)?;
+    in_turns(session)
+}
+
+/// Ways from a surface to the next, without noise and with it.
+const SURFACES: [usize; 2] = [3, 16];
+
+/// Along surfaces, the next one comes too rarely for the tracks at the start to show what a change of head takes.
+fn to_surfaces(session: &mut Session<'_>, map: &CylinderMap) -> Result<(), MeasureError> {
+    let (unit, mode) = (session.unit(), session.mode);
+    let changes = map.surface_changes();
+    for (series, mode) in [(WRITES_TO_SURFACE, mode), (READS_TO_SURFACE, Mode::Read)] {
+        let ways = changes.iter().take(SURFACES[usize::from(session.repetitions > 1)]);
+        for (step, &(last, next, sectors)) in ways.enumerate() {
+            let way = Way {
+                from: (last + sectors / 2) / unit * unit,
+                to: (next + sectors * 3 / 4) / unit * unit,
+                mode,
+                slope: 1.0 / sectors as f64,
+                room: sectors / 2,
+                sure: false,
+                start: None,
+                foreseen: None,
+            };
+            trial::least(session, (series, step as i64), way)?;
+        }
+    }
+    Ok(())
 }
 
 /// Random accesses, two reads and a write in turns: what the command before changes.

@@ -5,7 +5,7 @@ use crate::MeasureError;
 use crate::angles::session::Session;
 use crate::device::{Access, Mode};
 use crate::reading::{fill, writes};
-use crate::record::series::write_cache::{LARGE, SMALL};
+use crate::record::series::write_cache::{LARGE, SIZES, SMALL};
 use crate::record::{ProbeName, Role};
 use headstack_units::Nanos;
 
@@ -28,6 +28,9 @@ const LEAST_PLACES: u64 = 64;
 const MOST_SMALL: i64 = 20_000;
 const MOST_LARGE: i64 = 2_000;
 const WAITING: i64 = 48;
+/// Sizes of writes into an empty cache, and how many of each.
+const MOST_DOUBLED: u32 = 7;
+const OF_A_SIZE: u32 = 16;
 
 /// Series 0: one sector again and again; 1: behind a write of the sector before it; 2: behind a read; 3: here and there;
 /// 4: two places by turns. What is found decides how later probes write. Where writes are complete too early, some fill the cache.
@@ -62,6 +65,7 @@ fn run(session: &mut Session<'_>, _context: &Context) -> Result<(), MeasureError
         if fill::is_quick(session.record, SMALL, session.spindle) {
             let large = u64::from(LARGE_BYTES / session.device.info().sector_bytes);
             fill(session, (LARGE, large), MOST_LARGE)?;
+            sizes(session)?;
         }
     }
     Ok(())
@@ -93,4 +97,21 @@ fn fill(session: &mut Session<'_>, (series, sectors): (u32, u64), most: i64) -> 
         }
     }
     session.device.flush()
+}
+
+/// Writes of 1, 2, 4, … sectors, each into an empty cache, as far as half of it takes them: by how much longer the larger ones take,
+/// their data are on the bus.
+fn sizes(session: &mut Session<'_>) -> Result<(), MeasureError> {
+    let Some(held) = fill::fill(session.record, SMALL) else { return Ok(()) };
+    let (unit, room) = (session.unit(), (held.held * held.sectors as f64 / 2.0) as u64);
+    for sectors in (0..MOST_DOUBLED).map(|power| unit << power).filter(|&sectors| sectors <= room) {
+        let places = session.sectors() / sectors;
+        for _ in 0..OF_A_SIZE {
+            let access =
+                Access { mode: Mode::Write, lba: session.below(places) * sectors, sectors: sectors as u32 };
+            session.take((SIZES, sectors as i64), Role::Measure, access)?;
+            session.device.flush()?;
+        }
+    }
+    Ok(())
 }

@@ -1,11 +1,12 @@
 //! From cylinders to addresses, by what was measured of zones and surfaces.
 
 use super::known::Known;
+use super::pieces::pieces;
 use super::tracks;
 use crate::record::{ProbeName, Record};
 
 /// One zone in cylinders.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ZoneCylinders {
     /// First cylinder, counted over the tracks that hold data.
     pub(crate) first_cylinder: u64,
@@ -19,6 +20,15 @@ pub(crate) struct ZoneCylinders {
     anchor: (u64, u64),
     first_lba: u64,
     end_lba: u64,
+    /// Before which addresses sectors were slipped, and how many.
+    slips: Vec<(u64, u64)>,
+}
+
+impl ZoneCylinders {
+    /// Sectors that were slipped up to an address.
+    fn slipped(&self, lba: u64) -> u64 {
+        self.slips.iter().filter(|&&(at, _)| at <= lba).map(|&(_, count)| count).sum()
+    }
 }
 
 /// Cylinders of a drive. Where cylinders or tracks hold no data, they are not counted: their number cannot be seen.
@@ -33,12 +43,21 @@ pub(crate) struct CylinderMap {
 impl CylinderMap {
     pub(crate) fn of(record: &Record) -> Option<Self> {
         let known = Known::of(record);
-        let (spindle, order) = (known.spindle?, known.order?);
+        let (spindle, order) = (known.spindle?, known.order.as_ref()?);
         let heads = u64::from(order.heads.max(1));
+        // Where cylinders end with spares, they hold less than their tracks do.
+        let pieces = pieces(record, &known);
         let mut zones = Vec::new();
         let mut first_cylinder = 0;
         for (series, zone) in known.zones.iter().enumerate() {
-            let per_cylinder = (zone.sectors_per_track * heads) as f64;
+            let piece = pieces
+                .iter()
+                .filter(|piece| {
+                    piece.format.zone == series && piece.format.cylinders() == 1 && !order.by_surface
+                })
+                .max_by_key(|piece| piece.end - piece.first);
+            let per_track = piece.map_or(zone.sectors_per_track as f64, |piece| piece.format.mean_sectors());
+            let per_cylinder = per_track * heads as f64;
             let length = zone.end_lba.saturating_sub(zone.first_lba) as f64;
             let cylinders = (length / per_cylinder - 0.02).ceil().max(1.0) as u64;
             let borders = tracks::borders(record, ProbeName::ZoneTracks, series as u32, spindle);
@@ -53,6 +72,11 @@ impl CylinderMap {
                 anchor: (anchor, number),
                 first_lba: zone.first_lba,
                 end_lba: zone.end_lba,
+                slips: pieces
+                    .iter()
+                    .filter(|piece| piece.format.zone == series)
+                    .flat_map(|piece| piece.slipped.iter().map(|(&at, &count)| (at, count)))
+                    .collect(),
             });
             first_cylinder += cylinders;
         }
@@ -71,7 +95,7 @@ impl CylinderMap {
     pub(crate) fn of_lba(&self, lba: u64) -> Option<u64> {
         let zone = self.zones.iter().rev().find(|zone| zone.first_lba <= lba)?;
         let within = if let Some(group) = self.group {
-            let track = (lba - zone.first_lba) / zone.sectors_per_track;
+            let track = (lba - zone.first_lba + zone.slipped(lba)) / zone.sectors_per_track;
             let (number, rest) = (track / (group * self.heads), track % (group * self.heads));
             // Back and forth, from surface to surface.
             let (surface, along) = (rest / group + number * self.heads, rest % group);
@@ -98,6 +122,21 @@ impl CylinderMap {
             (start + middle).max(0.0) as u64
         };
         (lba >= zone.first_lba && lba + zone.sectors_per_track < zone.end_lba).then_some(lba)
+    }
+
+    /// Where tracks run along surfaces: the first sectors of the last track along one and of the first along the next, and their
+    /// sectors. The cylinder stays.
+    pub(crate) fn surface_changes(&self) -> Vec<(u64, u64, u64)> {
+        let Some(group) = self.group else { return Vec::new() };
+        let of_zone = |zone: &ZoneCylinders| {
+            let (first, end, sectors, heads) =
+                (zone.first_lba, zone.end_lba, zone.sectors_per_track, self.heads);
+            let begins = move |surface: u64| first + surface * group * sectors;
+            let surfaces = (1..).take_while(move |&surface| begins(surface) + sectors < end);
+            let stays = surfaces.filter(move |surface| surface % heads != 0);
+            stays.map(move |surface| (begins(surface) - sectors, begins(surface), sectors))
+        };
+        self.zones.iter().flat_map(of_zone).collect()
     }
 
     /// The first sector of the track that the middle of a cylinder lies on, and its sectors.

@@ -118,6 +118,11 @@ impl Format {
         if self.along_surfaces { 1 } else { self.tracks / self.every }
     }
 
+    /// Data sectors of a track, on average: those behind which spares lie have fewer.
+    pub(crate) fn mean_sectors(&self) -> f64 {
+        self.sectors as f64 / self.tracks as f64
+    }
+
     /// Whether tracks run along surfaces.
     pub(crate) fn runs_along(&self) -> bool {
         self.along_surfaces
@@ -275,7 +280,7 @@ impl Piece {
 }
 
 /// The rotation as the probe `angles` saw it: a sector that it came back to all the time tells how its speed is off.
-fn spindle(record: &Record) -> Option<Spindle> {
+pub(crate) fn spindle(record: &Record) -> Option<Spindle> {
     let rough = rotation::spindle(record)?;
     let seen: Vec<(f64, f64)> = record
         .of(ProbeName::Angles)

@@ -33,6 +33,8 @@ pub(crate) mod write_cache {
     pub(crate) const SMALL: u32 = 5;
     /// The same with large ones.
     pub(crate) const LARGE: u32 = 6;
+    /// Writes of several sizes into an empty cache; `step` is the sectors.
+    pub(crate) const SIZES: u32 = 7;
 }
 
 /// Of the probe `random`; `step` counts the accesses of a series.
@@ -75,6 +77,10 @@ pub(crate) mod seek_curve {
     pub(crate) const READS_INWARDS: u32 = 2;
     /// Reads towards lower cylinders.
     pub(crate) const READS_OUTWARDS: u32 = 3;
+    /// From the last track along a surface to the first along the next, in the same cylinder; `step` counts them.
+    pub(crate) const WRITES_TO_SURFACE: u32 = 4;
+    /// The same with reads.
+    pub(crate) const READS_TO_SURFACE: u32 = 5;
     /// Here and there, two reads and a write in turns; `step` counts.
     pub(crate) const IN_TURNS: u32 = 8;
 }
