@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from headstack.results.common import GapChoice, SkippedTrack
+    from headstack.results.common import GapChoice, ListedTrack, SkippedTrack
     from headstack.results.validations import Intervals, OverSeeds, ResidualClass, RetriesScored, ValidationSummary
     from headstack.run import Overrides
 
@@ -160,6 +160,9 @@ def _with_lock(problem: InputError) -> InputError:
     )
 
 
+NAMED = 5
+"""Tracks named in a sentence, at most."""
+
 UNLOCKED = "It turns at the speed of its file."
 """Of a drive whose period a phase lock did not find."""
 
@@ -190,6 +193,18 @@ def skipped_words(tracks: list[SkippedTrack]) -> str:
     return (
         f"{count} passed over that the file does not list: its angles jump first between LBA {first[0]:,} and {first[1]:,} "
         f"(cylinder {tracks[0]['cylinder']:,}). The fitted drive lists them in `layout.slipped_tracks`."
+    )
+
+
+def not_skipped_words(tracks: list[ListedTrack]) -> str:
+    """Which listed tracks are there after all, in a sentence."""
+    places = [f"{track['cylinder']:,}/{track['head']}" for track in tracks[:NAMED]]
+    more = f" and {len(tracks) - NAMED:,} more" if len(tracks) > NAMED else ""
+    which = "A track" if len(tracks) == 1 else f"{len(tracks):,} tracks"
+    verb, pronoun = ("is", "it") if len(tracks) == 1 else ("are", "them")
+    return (
+        f"{which} that the file lists in `layout.slipped_tracks` {verb} not passed over (cylinder/head {', '.join(places)}{more}). "
+        f"The fitted drive leaves {pronoun} out."
     )
 
 

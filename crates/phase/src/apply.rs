@@ -1,6 +1,7 @@
 //! Writing a fit into a drive file.
 
 use crate::fit::{Estimate, PhaseFit, Source, ZoneFit};
+use crate::listed::Listed;
 use headstack_drive::spec::{DriveSpec, Provenance, ProvenanceKind, ZoneSpec};
 
 impl PhaseFit {
@@ -29,6 +30,13 @@ impl PhaseFit {
 
     /// Lists the tracks that are passed over; each takes one of its zone's spare tracks.
     fn skip(&self, spec: &mut DriveSpec) {
+        if self.skipped.is_empty() && self.not_skipped.is_empty() {
+            return;
+        }
+        let listed = Listed::new(&spec.layout);
+        if let Some(listed) = &listed {
+            spec.layout = listed.without(self.listed_taken_from);
+        }
         for track in &self.skipped {
             spec.layout.slipped_tracks.push([track.cylinder, track.head]);
             let Some(zone) = spec.layout.zone.get_mut(track.zone) else { continue };
@@ -36,13 +44,12 @@ impl PhaseFit {
             let path = format!("layout.zone.{}.spare_tracks_at_end", track.zone);
             self.explain(spec, &path, "less those taken by tracks that are passed over");
         }
-        if !self.skipped.is_empty() {
-            self.explain(
-                spec,
-                "layout.slipped_tracks",
-                "where angles jump; each to within the observations around it",
-            );
-        }
+        let origin = if listed.is_some() {
+            "those of the file that are there, and where else angles jump; each to within the observations around it"
+        } else {
+            "where angles jump; each to within the observations around it"
+        };
+        self.explain(spec, "layout.slipped_tracks", origin);
     }
 
     fn explain(&self, spec: &mut DriveSpec, path: &str, origin: &str) {

@@ -2,6 +2,7 @@
 
 use crate::evidence::advantage;
 use crate::geometry::{Geometry, LEVELS};
+use crate::listed::TakenFrom;
 use crate::model::Model;
 use crate::observation::Observation;
 use crate::offset;
@@ -9,7 +10,7 @@ use crate::pairs::{Pair, Sighting, pairs, sightings};
 use crate::period;
 use crate::rescue::rescue;
 use crate::skew::{choose, keep_ranges, polish, reconsider};
-use crate::skip::{self, SkippedTrack};
+use crate::skip::{self, SkippedTrack, Skips};
 use crate::speed::{self, Evidence};
 
 pub use crate::model::Source;
@@ -94,8 +95,12 @@ pub struct PhaseFit {
     pub offsets: Hypotheses,
     /// One entry for each zone of the file, in order.
     pub zones: Vec<ZoneFit>,
-    /// Tracks that are passed over and not in the file: where angles jump. In the order of their addresses.
+    /// Tracks that are passed over, if the file's own do not explain the angles: those of its list that are, and further ones,
+    /// where angles jump. In the order of their addresses.
     pub skipped: Vec<SkippedTrack>,
+    /// Tracks, as `[cylinder, head]`, that the file lists and that are not passed over.
+    pub not_skipped: Vec<[u32; 2]>,
+    pub(crate) listed_taken_from: TakenFrom,
 }
 
 /// A layout fitted at one speed.
@@ -103,7 +108,7 @@ struct Trial {
     model: Model,
     scores: Scores,
     held_out: Coherence,
-    skipped: Vec<SkippedTrack>,
+    skips: Skips,
     /// The sightings, those behind skipped tracks placed anew.
     moved: Vec<Sighting>,
 }
@@ -112,14 +117,14 @@ impl Trial {
     fn new(geometry: &Geometry, sightings: &[Sighting], pairs: &[Pair], period_ns: f64) -> Self {
         let (locked, held_out) = check(geometry, sightings, pairs, period_ns);
         let (mut model, scores) = estimate(geometry, sightings, pairs, period_ns, &locked);
-        let mut skipped = Vec::new();
+        let mut skips = Skips::default();
         let mut moved = sightings.to_vec();
         if let Some(found) = skip::find(&model, geometry, sightings, pairs) {
-            moved = geometry.skipping(&found.tracks).again(sightings);
-            (model, skipped) = (found.model, found.tracks);
+            moved = found.skips.geometry(geometry).again(sightings);
+            (model, skips) = (found.model, found.skips);
         }
         period::sharpen(&mut model, &moved, pairs);
-        Self { model, scores, held_out, skipped, moved }
+        Self { model, scores, held_out, skips, moved }
     }
 }
 
@@ -163,19 +168,22 @@ impl PhaseFit {
             }
         }
         speed::settle(&mut best.model, &best.moved, (&pairs, &evidence), nominal_ns);
-        let Trial { model, scores, held_out, skipped, moved } = best;
+        let Trial { model, scores, held_out, skips, moved } = best;
         let seen = [&sightings[..], &moved[..]];
         let report = Self::report(geometry, seen, &pairs, [&nominal, &model], scores, held_out);
         if report.coherence.is_next_to_nothing() {
             return unknown();
         }
-        Self { skipped, ..report }
+        let Skips { tracks, not_skipped, listed_taken_from } = skips;
+        Self { skipped: tracks, not_skipped, listed_taken_from, ..report }
     }
 
     /// The angle at which sector `lba` ends, in turns within [0, 1), as fitted; `None` beyond the drive's capacity.
     /// Unlike a drive file, it knows the skews between ranges of cylinders.
     pub fn end_revolutions(&self, geometry: &Geometry, lba: u64) -> Option<f64> {
-        let skipping = (!self.skipped.is_empty()).then(|| geometry.skipping(&self.skipped));
+        let is_new = !self.skipped.is_empty() || !self.not_skipped.is_empty();
+        let bare = || geometry.without_listed(self.listed_taken_from);
+        let skipping = is_new.then(|| bare().skipping(&self.skipped));
         let site = skipping.as_ref().unwrap_or(geometry).site(lba)?;
         let zone = &self.zones[site.zone];
         let range = zone.range_skew.map_or(0.0, |skew| skew.turns);
@@ -219,6 +227,8 @@ impl PhaseFit {
             offsets: scores[3],
             zones: zones.collect(),
             skipped: Vec::new(),
+            not_skipped: Vec::new(),
+            listed_taken_from: TakenFrom::default(),
         }
     }
 }

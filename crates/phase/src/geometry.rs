@@ -1,5 +1,6 @@
 //! Where a sector is, in steps whose angles are unknown.
 
+use crate::listed::{Listed, TakenFrom};
 use crate::pairs::Sighting;
 use crate::skip::SkippedTrack;
 use headstack_drive::layout::Layout;
@@ -65,8 +66,8 @@ pub struct Geometry {
     /// Cylinders in a group of by-surface order.
     group: u32,
     pub(crate) zones: Vec<ZoneGeometry>,
-    /// Whether the file lists tracks that are passed over.
-    lists_tracks: bool,
+    /// The tracks that the file lists as passed over.
+    listed: Option<Listed>,
     /// For each zone the tracks, counted without them, from which on one more was passed over; ascending.
     skipped: Vec<Vec<u64>>,
 }
@@ -84,7 +85,7 @@ impl Geometry {
             heads: spec.heads.max(1),
             group,
             zones,
-            lists_tracks: !spec.slipped_tracks.is_empty(),
+            listed: Listed::new(spec),
             skipped: Vec::new(),
         }
     }
@@ -92,21 +93,38 @@ impl Geometry {
     /// The same with these tracks passed over; each zone's come in ascending order.
     #[must_use]
     pub(crate) fn skipping(&self, tracks: &[SkippedTrack]) -> Self {
-        let mut skipped = vec![Vec::new(); self.zones.len()];
+        let mut physical = vec![Vec::new(); self.zones.len()];
         for track in tracks {
-            let zone: &mut Vec<u64> = &mut skipped[track.zone];
             let cylinders = u64::from(track.cylinder - self.zones[track.zone].first_cylinder);
-            let physical = cylinders * u64::from(self.heads) + u64::from(track.head);
-            zone.push(physical - zone.len() as u64);
+            physical[track.zone].push(cylinders * u64::from(self.heads) + u64::from(track.head));
         }
-        Self { skipped, ..self.clone() }
+        self.passing_over(&physical)
     }
 
-    /// Whether tracks can be looked for that are passed over: by cylinders, with spare tracks, none in the file.
+    /// The same with these tracks of each zone passed over, counted from the zone's first and ascending.
+    #[must_use]
+    pub(crate) fn passing_over(&self, physical: &[Vec<u64>]) -> Self {
+        let counted =
+            |of: &Vec<u64>| of.iter().enumerate().map(|(earlier, track)| track - earlier as u64).collect();
+        Self { skipped: physical.iter().map(counted).collect(), ..self.clone() }
+    }
+
+    /// For each zone the tracks that the file lists as passed over, counted from the zone's first; empty without a list.
+    pub(crate) fn listed(&self) -> &[Vec<u64>] {
+        self.listed.as_ref().map_or(&[], |listed| &listed.tracks)
+    }
+
+    /// The layout without the tracks that the file lists; itself where there are none.
+    #[must_use]
+    pub(crate) fn without_listed(&self, from: TakenFrom) -> Self {
+        self.listed.as_ref().map_or_else(|| self.clone(), |listed| Self::new(&listed.without(from)))
+    }
+
+    /// Whether tracks can be looked for that are passed over: by cylinders, with spare tracks.
     pub(crate) fn may_skip(&self) -> bool {
         let plain = self.zones.iter().all(|zone| zone.range_cylinders.is_none());
-        let spares = self.zones.iter().any(|zone| zone.spare_tracks > 0);
-        self.order == Order::Classical && plain && spares && !self.lists_tracks
+        let spares = self.listed.is_some() || self.zones.iter().any(|zone| zone.spare_tracks > 0);
+        self.order == Order::Classical && plain && spares
     }
 
     /// The track of a site, counted from the zone's first; by cylinders only.

@@ -19,6 +19,7 @@ mod evidence;
 mod fit;
 mod geometry;
 mod kernel;
+mod listed;
 mod model;
 mod observation;
 mod offset;

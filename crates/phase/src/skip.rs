@@ -12,9 +12,10 @@
 use crate::evidence::advantage;
 use crate::geometry::{Geometry, Steps};
 use crate::kernel::{NARROW, mode, weight, wrap};
+use crate::listed::TakenFrom;
 use crate::model::{Model, Source};
 use crate::pairs::{Pair, Sighting, is_even};
-use crate::passed::{Passed, most_likely};
+use crate::passed::{Gap, Passed, most_likely, passed_before};
 use headstack_units::Nanos;
 
 /// Pairs that agree so well need no other explanation.
@@ -47,18 +48,35 @@ pub struct SkippedTrack {
     pub cylinder: u32,
     /// Its head.
     pub head: u32,
+    /// Whether the file lists it.
+    pub listed: bool,
     /// The last address that was seen before it, and the first one behind; a wrong observation may move it by a few.
     pub between: (u64, u64),
+}
+
+/// The tracks that are passed over, those of the file's list that are not, and what the listed ones were taken from.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Skips {
+    pub(crate) tracks: Vec<SkippedTrack>,
+    pub(crate) not_skipped: Vec<[u32; 2]>,
+    pub(crate) listed_taken_from: TakenFrom,
+}
+
+impl Skips {
+    /// The geometry of a file with these instead of those that it lists.
+    pub(crate) fn geometry(&self, file: &Geometry) -> Geometry {
+        file.without_listed(self.listed_taken_from).skipping(&self.tracks)
+    }
 }
 
 /// Skews and zones' first sectors, with the tracks that are passed over.
 pub(crate) struct Found {
     pub(crate) model: Model,
-    pub(crate) tracks: Vec<SkippedTrack>,
+    pub(crate) skips: Skips,
 }
 
-/// The tracks that are passed over, if that explains what `model`, found without, does not; `None` where the file lists such
-/// tracks itself, has no spare ones, or where what is found in half of the observations does not hold in the others.
+/// The tracks that are passed over, if that explains what `model`, found without, does not; `None` where the drive has no
+/// spare ones, or where what is found in half of the observations does not hold in the others.
 pub(crate) fn find(
     model: &Model,
     geometry: &Geometry,
@@ -68,31 +86,69 @@ pub(crate) fn find(
     if !geometry.may_skip() || model.coherence(sightings, pairs) > COHERENT {
         return None;
     }
+    let ways: &[TakenFrom] = if geometry.listed().is_empty() {
+        &[TakenFrom::Spares]
+    } else {
+        &[TakenFrom::Spares, TakenFrom::Data]
+    };
+    let ahead = |&from: &TakenFrom| {
+        let wins = advantage_of(model, geometry, from, sightings, pairs).filter(|&wins| wins >= CLEAR)?;
+        Some((from, wins))
+    };
+    // Of two that are as good, the first.
+    let best = ways.iter().filter_map(ahead).reduce(|best, way| if way.1 > best.1 { way } else { best })?;
+    search(model.period_ns, geometry, best.0, sightings, pairs)
+}
+
+/// By how many standard errors tracks found in half of the observations explain the others better than `model`.
+fn advantage_of(
+    model: &Model,
+    geometry: &Geometry,
+    from: TakenFrom,
+    sightings: &[Sighting],
+    pairs: &[Pair],
+) -> Option<f64> {
     let numbered = sightings.iter().enumerate();
     let seen: Vec<Sighting> =
         numbered.filter(|(number, _)| is_even(*number)).map(|(_, sighting)| *sighting).collect();
-    let trial = search(model.period_ns, geometry, &seen, &crate::pairs::pairs(&seen))?;
-    let moved = geometry.skipping(&trial.tracks).again(sightings);
+    let trial = search(model.period_ns, geometry, from, &seen, &crate::pairs::pairs(&seen))?;
+    let moved = trial.skips.geometry(geometry).again(sightings);
     let unseen = pairs.iter().filter(|pair| pair.is_even() == Some(false));
     let errors = |pair: &Pair| (pair.block(), trial.model.error(&moved, pair), model.error(sightings, pair));
-    if advantage(unseen.map(errors)) < CLEAR {
-        return None;
-    }
-    search(model.period_ns, geometry, sightings, pairs)
+    Some(advantage(unseen.map(errors)))
 }
 
-fn search(period_ns: f64, geometry: &Geometry, sightings: &[Sighting], pairs: &[Pair]) -> Option<Found> {
-    let seed = (-FARTHEST..=FARTHEST)
-        .flat_map(|track| (-FARTHEST..=FARTHEST).map(move |cylinder| (track, cylinder)))
-        .filter_map(|shift| Seed::new(geometry, period_ns, shift, sightings, pairs))
+fn search(
+    period_ns: f64,
+    file: &Geometry,
+    from: TakenFrom,
+    sightings: &[Sighting],
+    pairs: &[Pair],
+) -> Option<Found> {
+    let geometry = &file.without_listed(from);
+    let sightings = &geometry.again(sightings);
+    let listed = file.listed();
+    let behind = (!listed.is_empty()).then(|| geometry.passing_over(listed).again(sightings));
+    let shifts = (-FARTHEST..=FARTHEST)
+        .flat_map(|track| (-FARTHEST..=FARTHEST).map(move |cylinder| (track, cylinder)));
+    let seed = shifts
+        .flat_map(|shift| {
+            let bare = Seed::new(geometry, period_ns, shift, sightings, pairs);
+            let as_listed =
+                behind.as_ref().and_then(|seen| Seed::new(geometry, period_ns, shift, seen, pairs));
+            [bare, as_listed.map(|seed| Seed { is_listed: true, ..seed })]
+        })
+        .flatten()
         .max_by(|a, b| a.score.total_cmp(&b.score).then(b.distance().cmp(&a.distance())))?;
-    let mut search = Search::new(geometry, seed, sightings);
+    let mut search = Search::new(geometry, listed, seed, sightings);
     for _ in 0..ROUNDS {
         if !search.round() {
             break;
         }
     }
-    Some(search.found(geometry))
+    let (model, mut skips) = search.found(geometry);
+    skips.listed_taken_from = from;
+    Some(Found { model, skips })
 }
 
 /// Where a search begins: skews, and the front of a zone up to a track.
@@ -102,6 +158,8 @@ struct Seed {
     zone: usize,
     end: f64,
     score: f64,
+    /// Whether the front goes on behind the tracks that the file lists.
+    is_listed: bool,
 }
 
 impl Seed {
@@ -121,7 +179,7 @@ impl Seed {
         let (zone, &(best, end)) = scores.iter().enumerate().max_by(|a, b| a.1.0.total_cmp(&b.1.0))?;
         // The skews are those of all zones; each has a front of its own.
         let score = scores.iter().map(|front| front.0).sum();
-        (best > AGREEING).then_some(Self { model, shift, zone, end, score })
+        (best > AGREEING).then_some(Self { model, shift, zone, end, score, is_listed: false })
     }
 
     fn distance(&self) -> i32 {
@@ -166,6 +224,8 @@ struct Search<'a> {
     heads: f64,
     /// For each zone how many tracks may be passed over.
     most: Vec<usize>,
+    /// For each zone the tracks that the file lists; none without a list.
+    listed: Vec<&'a [u64]>,
     /// Tracks of each sighting as the file has them.
     tracks: Vec<f64>,
     /// Tracks passed over before each sighting; `None` where nothing tells.
@@ -176,12 +236,19 @@ struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    fn new(geometry: &Geometry, seed: Seed, sightings: &'a [Sighting]) -> Self {
+    fn new(geometry: &Geometry, listed: &'a [Vec<u64>], seed: Seed, sightings: &'a [Sighting]) -> Self {
         let tracks: Vec<f64> = sightings.iter().map(|seen| geometry.track(&seen.site)).collect();
-        let trusted = sightings
+        let listed: Vec<&[u64]> =
+            (0..geometry.zones.len()).map(|zone| listed.get(zone).map_or(&[][..], Vec::as_slice)).collect();
+        let passed: Vec<Option<usize>> = sightings
             .iter()
             .zip(&tracks)
-            .map(|(seen, &track)| seen.site.zone == seed.zone && track <= seed.end)
+            .map(|(seen, &track)| seed.is_listed.then(|| passed_before(listed[seen.site.zone], track)))
+            .collect();
+        let trusted = (sightings.iter().zip(&tracks).zip(&passed))
+            .map(|((seen, &track), passed)| {
+                seen.site.zone == seed.zone && track + passed.unwrap_or(0) as f64 <= seed.end
+            })
             .collect();
         let mut by_zone = vec![Vec::new(); geometry.zones.len()];
         for (number, seen) in sightings.iter().enumerate() {
@@ -197,7 +264,8 @@ impl<'a> Search<'a> {
             by_zone,
             heads: geometry.heads(),
             most: geometry.zones.iter().map(|zone| zone.spare_tracks as usize).collect(),
-            passed: vec![None; tracks.len()],
+            listed,
+            passed,
             tracks,
             trusted,
             reference: seed.zone,
@@ -225,7 +293,7 @@ impl<'a> Search<'a> {
                 })
                 .collect();
             let steps = |track: f64| track_turns(track, self.heads, &values);
-            let (offset, path) = most_likely(&seen, self.most[zone], &steps);
+            let (offset, path) = most_likely(&seen, self.most[zone], self.listed[zone], &steps);
             self.model.offsets[zone] = offset;
             let is_right = |(seen, &before): (&Passed, &usize)| {
                 wrap(seen.turns - steps(seen.track + before as f64) - offset).abs() < RIGHT
@@ -277,7 +345,7 @@ impl<'a> Search<'a> {
             + track_turns(track, self.heads, &self.model.values[site.zone])
     }
 
-    fn found(mut self, geometry: &Geometry) -> Found {
+    fn found(mut self, geometry: &Geometry) -> (Model, Skips) {
         let moved = self.shift != (0, 0);
         // Only differences between zones can be seen: the zone that it began with is where the file has it.
         let gauge = self.model.offsets[self.reference] - geometry.zones[self.reference].first_sector;
@@ -298,11 +366,21 @@ impl<'a> Search<'a> {
             let skews = if moved { Source::Zone } else { source(true) };
             self.model.sources[zone] = [skews, skews, Source::None];
         }
-        let tracks = (0..self.by_zone.len()).flat_map(|zone| self.tracks_of(geometry, zone)).collect();
-        Found { model: self.model, tracks }
+        let mut skips = Skips::default();
+        for zone in 0..self.by_zone.len() {
+            let tracks = self.tracks_of(geometry, zone);
+            let place = |track: u64| <[u32; 2]>::from(geometry.place_of_track(zone, track));
+            let is_kept =
+                |place: &[u32; 2]| tracks.iter().any(|track| [track.cylinder, track.head] == *place);
+            let listed = self.listed[zone].iter().map(|&track| place(track));
+            skips.not_skipped.extend(listed.filter(|place| !is_kept(place)));
+            skips.tracks.extend(tracks);
+        }
+        (self.model, skips)
     }
 
-    /// The tracks that a zone passes over, each in the middle between the sightings around it.
+    /// The tracks that a zone passes over: of those that the file lists as many as are seen, where it has them, and all behind
+    /// the last sighting; others each in the middle between the sightings around it.
     fn tracks_of(&self, geometry: &Geometry, zone: usize) -> Vec<SkippedTrack> {
         let mut found = Vec::new();
         let earlier = self.by_zone[..zone].iter().rev().find_map(|own| own.last());
@@ -310,16 +388,39 @@ impl<'a> Search<'a> {
         for &number in &self.by_zone[zone] {
             let Some(passed) = self.passed[number] else { continue };
             let (track, lba) = (self.tracks[number], self.sightings[number].lba);
-            let middle = before.0 + ((track - before.0) / 2.0).ceil();
-            for more in before.2..passed {
-                let physical = middle as u64 + more as u64;
-                let (cylinder, head) = geometry.place_of_track(zone, physical);
-                found.push(SkippedTrack { zone, cylinder, head, between: (before.1, lba) });
-            }
+            let gap = Gap { tracks: (before.0, track), passed: (before.2, passed) };
+            let over = gap.passed_over(self.listed[zone]).into_iter();
+            found.extend(over.map(|(physical, listed)| (physical, listed, (before.1, lba))));
             before = (track, lba, passed);
         }
-        found
+        let last = before.0 + before.2 as f64;
+        let behind = self.listed[zone].iter().filter(|&&track| track as f64 > last);
+        found.extend(behind.map(|&physical| (physical, true, (before.1, before.1))));
+        take_listed(&mut found, self.listed[zone], self.heads as u64);
+        let named = found.into_iter().map(|(physical, listed, between)| {
+            let (cylinder, head) = geometry.place_of_track(zone, physical);
+            SkippedTrack { zone, cylinder, head, listed, between }
+        });
+        named.collect()
     }
+}
+
+/// A track passed over, counted from its zone's first; whether the file lists it; the addresses around it.
+type Over = (u64, bool, (u64, u64));
+
+/// A wrong observation beside a track that is passed over moves it by a few: what is found within a cylinder of a listed track
+/// that is not among them is that one.
+fn take_listed(found: &mut [Over], listed: &[u64], near: u64) {
+    for &track in listed {
+        if found.iter().any(|over| over.0 == track) {
+            continue;
+        }
+        let others = found.iter_mut().filter(|over| !over.1 && over.0.abs_diff(track) <= near);
+        if let Some(nearest) = others.min_by_key(|over| over.0.abs_diff(track)) {
+            (nearest.0, nearest.1) = (track, true);
+        }
+    }
+    found.sort_unstable();
 }
 
 /// The angle of a track from the zone's first, in turns.

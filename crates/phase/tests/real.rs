@@ -4,7 +4,7 @@
 mod common;
 
 use common::disksim::{Row, data, model, reads, rows, writes};
-use headstack_drive::spec::LayoutSpec;
+use headstack_drive::spec::{DriveSpec, LayoutSpec};
 use headstack_phase::gap::{Gap, decide};
 use headstack_phase::{Geometry, Observation, PhaseFit, Tracker, TrackerOptions};
 use std::path::Path;
@@ -107,6 +107,43 @@ fn the_second_half_of_a_recorded_trace_is_predicted_from_the_first() {
         let within = errors.partition_point(|&error| error < 1.0) as f64 / errors.len() as f64;
         assert!(median < case.median_ms, "{}: median {median} ms", case.name);
         assert!(within > case.within_1_ms, "{}: {within} within 1 ms", case.name);
+    }
+}
+
+/// Writes of a recorded trace, whose gaps come after, and the drive of the library.
+fn library(data: &Path, name: &str) -> (Vec<Observation>, DriveSpec) {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../drives/{name}.toml"));
+    let spec = DriveSpec::from_toml(name, &std::fs::read_to_string(file).unwrap()).unwrap();
+    let trace = data.join(format!("validate/{}.trace", name.replace('-', "_")));
+    (writes(&rows(&trace), false), spec)
+}
+
+#[test]
+fn a_list_that_comes_with_a_drive_and_explains_its_trace_stays() {
+    let Some(data) = data() else { return };
+    let (seen, spec) = library(&data, "hp-c2247a");
+    let fit = PhaseFit::new(&seen[..seen.len() / 2], &Geometry::new(&spec.layout), spec.rotation_rpm);
+    assert!(fit.coherence.fitted > 0.8, "{:?}", fit.coherence);
+    assert_eq!(fit.apply(&spec).layout.slipped_tracks, spec.layout.slipped_tracks);
+}
+
+#[test]
+fn a_list_of_skipped_tracks_that_is_not_complete_is_completed() {
+    let Some(data) = data() else { return };
+    let (seen, spec) = library(&data, "hp-c3323a");
+    let (first, second) = seen.split_at(seen.len() / 2);
+    let (bare, rpm) = (spec.layout, spec.rotation_rpm);
+    // Without a list, with the first of the tracks it passes over, and with four of them.
+    for listed in [vec![], vec![[343, 4]], vec![[343, 4], [538, 1], [629, 1], [671, 0]]] {
+        let geometry = Geometry::new(&LayoutSpec { slipped_tracks: listed.clone(), ..bare.clone() });
+        let fit = PhaseFit::new(first, &geometry, rpm);
+        assert!(fit.coherence.fitted > 0.95, "{listed:?}: {:?}", fit.coherence);
+        let is_listed =
+            |track: &[u32; 2]| fit.skipped.iter().any(|of| of.listed && [of.cylinder, of.head] == *track);
+        assert!(listed.iter().all(is_listed) && fit.not_skipped.is_empty(), "{listed:?}: {:?}", fit.skipped);
+        let errors = tracked(&fit, &geometry, second);
+        let within = errors.partition_point(|&error| error < 1.0) as f64 / errors.len() as f64;
+        assert!(within > 0.92, "{listed:?}: {within} within 1 ms");
     }
 }
 

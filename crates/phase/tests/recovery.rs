@@ -349,6 +349,55 @@ fn tracks_that_are_passed_over_are_found_where_they_are() {
     assert!(again.skipped.is_empty() && again.coherence.fitted > 0.5, "{:?}", again.coherence);
 }
 
+/// The file with these tracks listed, taken from its spare tracks or from its data.
+fn listing(file: &LayoutSpec, tracks: &[[u32; 2]], from_spares: bool) -> LayoutSpec {
+    let mut file = LayoutSpec { slipped_tracks: tracks.to_vec(), ..file.clone() };
+    for zone in file.zone.iter_mut().filter(|_| from_spares) {
+        let own =
+            tracks.iter().filter(|track| (zone.first_cylinder..=zone.last_cylinder).contains(&track[0]));
+        zone.spare_tracks_at_end -= own.count() as u32;
+    }
+    file
+}
+
+#[test]
+fn a_list_of_tracks_is_completed_and_corrected() {
+    let truth = with_tracks_passed_over();
+    let real = &truth.layout.slipped_tracks;
+    let bare = without_defects(&truth);
+    let wrong = [[60, 2], [700, 3]];
+    let some: Vec<[u32; 2]> = real.iter().step_by(2).copied().collect();
+    let mixed = [&some[..], &wrong].concat();
+    for (listed, from_spares) in [(&mixed[..], true), (&real[..1], true), (&real[..1], false)] {
+        let file = listing(&bare, listed, from_spares);
+        let (fit, error) = held_out_error(&truth, &file, 17, 6000);
+        assert!(fit.coherence.fitted > 0.45 && error < 0.01, "{listed:?}: {error} {:?}", fit.coherence);
+        assert_eq!(fit.skipped.len(), real.len(), "{listed:?}: {:?}", fit.skipped);
+        let kept: Vec<[u32; 2]> = fit
+            .skipped
+            .iter()
+            .filter(|track| track.listed)
+            .map(|track| [track.cylinder, track.head])
+            .collect();
+        let right: Vec<[u32; 2]> = listed.iter().filter(|track| real.contains(track)).copied().collect();
+        assert_eq!(kept, right, "{:?}", fit.skipped);
+        let gone: Vec<[u32; 2]> = listed.iter().filter(|track| wrong.contains(track)).copied().collect();
+        assert_eq!(fit.not_skipped, gone);
+        let applied = fit.apply(&drive(&file));
+        assert!(applied.check().is_empty(), "{:?}", applied.check());
+        assert_eq!(Layout::new(&applied.layout).capacity(), Layout::new(&truth.layout).capacity());
+    }
+}
+
+#[test]
+fn a_list_that_is_right_stays() {
+    let truth = with_tracks_passed_over();
+    let seen = observations(&truth.observe(&mut Random(21), 4000));
+    let fit = PhaseFit::new(&seen, &Geometry::new(&truth.layout), NOMINAL_RPM);
+    assert!(fit.skipped.is_empty() && fit.not_skipped.is_empty(), "{fit:?}");
+    assert_eq!(fit.apply(&drive(&truth.layout)).layout.slipped_tracks, truth.layout.slipped_tracks);
+}
+
 #[test]
 fn no_track_is_passed_over_where_skews_explain_the_angles_or_nothing_does() {
     let mut truth = plain();

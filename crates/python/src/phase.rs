@@ -113,11 +113,15 @@ fn fit_value(fit: &PhaseFit) -> Value {
             "coherence_before": zone.coherence_before,
             "coherence_after": zone.coherence_after,
         })).collect::<Vec<_>>(),
-        "skipped_tracks": fit.skipped.iter().map(|track| json!({
+        "skipped_tracks": fit.skipped.iter().filter(|track| !track.listed).map(|track| json!({
             "zone": track.zone,
             "cylinder": track.cylinder,
             "head": track.head,
             "between_lbas": [track.between.0, track.between.1],
+        })).collect::<Vec<_>>(),
+        "listed_not_skipped": fit.not_skipped.iter().map(|[cylinder, head]| json!({
+            "cylinder": cylinder,
+            "head": head,
         })).collect::<Vec<_>>(),
     })
 }

@@ -200,7 +200,7 @@ def _show(summary: Mapping[str, Any]) -> None:
             text_columns=(0, 1),
         )
     from headstack.calibration.retries import demerit_with_retries
-    from headstack.validation import lock_words, skipped_words
+    from headstack.validation import lock_words, not_skipped_words, skipped_words
 
     lock = f", {lock_words(summary['phase'])}" if summary["phase_lock"] else ""
     pairs: list[tuple[str, str]] = [
@@ -214,6 +214,8 @@ def _show(summary: Mapping[str, Any]) -> None:
         pairs.append(("fitted", _fit(drive, summary["phase"]["fitted_to_requests"])))
         if drive["fit"]["skipped_tracks"]:
             pairs.append(("angles jump", skipped_words(drive["fit"]["skipped_tracks"])))
+        if drive["fit"]["listed_not_skipped"]:
+            pairs.append(("listed tracks", not_skipped_words(drive["fit"]["listed_not_skipped"])))
     if summary["clamped"]:
         pairs.append(("clamped", several("{} requests had to be moved: measured times overlap", summary["clamped"])))
     if summary["unmeasured"]:

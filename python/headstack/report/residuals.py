@@ -13,7 +13,7 @@ from headstack.report.residual_charts import Against
 from headstack.report.tables import PHASES
 from headstack.residuals import GUESSES, NEAR_CYLINDERS, OPS, REVOLUTION_TOLERANCE, class_words, is_exact, where, worst
 from headstack.shown import number, signed
-from headstack.validation import UNLOCKED, lock_counts, skipped_words, untold
+from headstack.validation import UNLOCKED, lock_counts, not_skipped_words, skipped_words, untold
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -248,6 +248,8 @@ def fit_section(drive: Mapping[str, Any], requests: int) -> Section:
         )
     if fit["skipped_tracks"]:
         text += f" {skipped_words(fit['skipped_tracks'])}"
+    if fit["listed_not_skipped"]:
+        text += f" {not_skipped_words(fit['listed_not_skipped'])}"
     text += (
         " Each angle is in revolutions, with its source: file, which the times do not contradict; one-value, for all "
         "zones; zone, its own; file-unseen, about which the times say nothing."

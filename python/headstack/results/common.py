@@ -211,6 +211,13 @@ class SkippedTrack(TypedDict):
     between_lbas: list[int]
 
 
+class ListedTrack(TypedDict):
+    """A track that the file lists in `layout.slipped_tracks`."""
+
+    cylinder: int
+    head: int
+
+
 class AngleFit(TypedDict):
     """What measured instants say about a drive's spindle and skews."""
 
@@ -226,6 +233,8 @@ class AngleFit(TypedDict):
     zone_offsets: Choice
     zones: list[ZoneAngles]
     skipped_tracks: list[SkippedTrack]
+    listed_not_skipped: list[ListedTrack]
+    """Tracks that the file lists and that are not passed over; the fitted drive leaves them out."""
 
 
 class Tracking(TypedDict):
