@@ -137,8 +137,13 @@ def test_the_assumed_rules_of_a_write_cache_are_told(tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     run.report(page)
     text = page.read_text().replace("\u00a0", " ")
-    assert f"When writes leave the cache of nearline-18tb is assumed: {said}" in text
+    assert f"No publication or measurement tells when writes leave the cache of nearline-18tb; here {said}" in text
     assert run.summary["drives"][0]["write_back"]["assumed"] is True
+    # Turned off, the drive goes by other rules.
+    off = headstack.simulate(
+        "nearline-18tb", "thesis-4ms", requests=300, overrides={"drive.*.write_cache.enabled": False}
+    )
+    assert "write_back" not in off.summary["drives"][0]
     known = headstack.simulate("hp-97560", "thesis-4ms", requests=300)
     assert "write_back" not in known.summary["drives"][0]
     reads = headstack.Workload(

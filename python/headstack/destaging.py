@@ -21,7 +21,7 @@ def destage_words(summary: Mapping[str, Any]) -> str:
     if not models:
         return ""
     whose = " and ".join(models) if len(models) <= 2 else f"{len(models)} models of drives"
-    return f"when writes leave the cache of {whose} is assumed: {'; or '.join(dict.fromkeys(models.values()))}"
+    return f"no publication or measurement tells when writes leave the cache of {whose}; here {'; or '.join(dict.fromkeys(models.values()))}"
 
 
 def _rule(rule: Mapping[str, Any]) -> str:

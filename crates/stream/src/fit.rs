@@ -120,8 +120,8 @@ fn without(
     };
     let parameter = parameters[place];
     let [low, high] = ci95.unwrap_or_default();
-    let why = format!("values from {low:.3} to {high:.3} {} fit about as well", parameter.unit())
-        + &moved_words(parameter, [spec, &found.spec]);
+    let moved = moved_words(parameter, [spec, &found.spec]);
+    let why = format!("values from {low:.3} to {high:.3} {} fit about as well{moved}", parameter.unit());
     found.parameters.insert(
         place,
         Fitted {

@@ -59,7 +59,7 @@ class WriteBack(TypedDict):
     """…down to this."""
     age_limit_ms: float
     assumed: bool
-    """Of nobody's publication or measurement."""
+    """No publication or measurement tells these rules of the drive."""
 
 
 class DriveLoad(TypedDict):

@@ -118,9 +118,9 @@ pub(super) fn join(groups: Vec<Group>, most: usize, extent: Extent) -> Vec<Group
             group.join(other, extent);
         }
         left -= 1;
-        for again in 0..groups.len() {
-            if again == at || again == to || nearest[again].is_some_and(|(_, to_)| to_ == at || to_ == to) {
-                nearest[again] = nearest_to(&groups, again, extent);
+        for (again, near) in nearest.iter_mut().enumerate() {
+            if [at, to].contains(&again) || near.is_some_and(|(_, its)| [at, to].contains(&its)) {
+                *near = nearest_to(&groups, again, extent);
             }
         }
     }

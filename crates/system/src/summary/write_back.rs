@@ -17,13 +17,16 @@ pub struct WriteBackSummary {
     pub low_water_percent: f64,
     /// What is older has a share of the arm's time.
     pub age_limit_ms: f64,
-    /// These values are assumed, of nobody's publication or measurement.
+    /// No publication or measurement tells these rules of the drive.
     pub assumed: bool,
 }
 
 impl WriteBackSummary {
     /// The rules of a drive's write cache, if it has one that loses its data with the power.
     pub(super) fn of(spec: &DriveSpec) -> Option<Self> {
+        if !spec.write_cache.enabled {
+            return None;
+        }
         let WritePolicy::WriteBack {
             size_kib,
             idle_before_destage_ms,

@@ -13,11 +13,15 @@ use super::pairing::{Alone, Pairing, PairingRule, Survey};
 pub(super) fn survey(all: &VecDeque<Vec<Event>>) -> Option<Survey> {
     let (mut pairing, mut ios) = (Pairing::of_all(), Vec::new());
     let begun = all.front()?.first()?.time;
-    all.iter().for_each(|batch| pair(&mut pairing, batch, &mut ios));
+    for batch in all {
+        pair(&mut pairing, batch, &mut ios);
+    }
     let survey = pairing.beginning(begun);
     // As they will be paired.
     let mut pairing = Pairing::surveyed(PairingRule::Strict, survey.clone());
-    all.iter().for_each(|batch| pair(&mut pairing, batch, &mut ios));
+    for batch in all {
+        pair(&mut pairing, batch, &mut ios);
+    }
     pairing.finish(&mut ios);
     pairing.has_all().then_some(survey)
 }

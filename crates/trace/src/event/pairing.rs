@@ -192,9 +192,9 @@ impl Pairing {
             rule,
             lossy,
             balanced,
-            only_alone,
             losses,
             cut,
+            only_alone,
             ..Self::default()
         }
     }
@@ -216,7 +216,7 @@ impl Pairing {
         let losses = if whole { self.losses.survey() } else { self.losses };
         let queueing = self.queueing;
         let (balanced, only_alone, queued_before, cut) = (false, false, Nanos::ZERO, None);
-        Survey { lossy, balanced, only_alone, losses, queueing, dispatch_nothing, queued_before, cut }
+        Survey { lossy, balanced, only_alone, queueing, dispatch_nothing, queued_before, losses, cut }
     }
 
     /// A pairing of a trace of which nothing is missing.
@@ -247,7 +247,7 @@ impl Pairing {
         let losses = Losses { overlaps, ..Losses::default() };
         let queueing = self.queueing.clone();
         let (lossy, balanced, only_alone, cut) = (false, self.balanced, false, None);
-        Survey { lossy, balanced, only_alone, losses, queueing, dispatch_nothing, queued_before, cut }
+        Survey { lossy, balanced, only_alone, queueing, dispatch_nothing, queued_before, losses, cut }
     }
 
     /// The same if all that was taken so far is what lies before the end of a processor that lost what comes then; `longest` is of the
