@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from headstack import _core
 from headstack.errors import HeadstackError, Interrupted
+from headstack.overload import overload
 from headstack.run import simulate
 from headstack.sweeping.reading import toml_text
 from headstack.threads import Pool
@@ -59,7 +60,7 @@ class Rebuild(NamedTuple):
     """How long a drive takes to be rebuilt, in hours."""
 
     hours: float | None
-    """While the load goes on; none where it was over before anything was rebuilt."""
+    """While the load goes on; none where that is too short to tell, or more than the array keeps up with."""
     idle_hours: float
     """Where nothing else is to do."""
 
@@ -175,6 +176,9 @@ def _hours(settings: Settings, run: Record) -> Rebuild | None:
         idle_s = _idle_s(_Looks(settings, run.seed, is_loaded=False, longest_s=LONGEST_IDLE_S))
         if idle_s is None:
             return None
+        if overload(run.summary):
+            # Whatever waits goes before a rebuild, which has no end then.
+            return Rebuild(None, idle_s / 3600)
         lasts_s = run.summary["simulated_s"]
         iops = run.summary["requests"] / lasts_s if lasts_s else 0.0
         longest_s = min(lasts_s, LONGEST_LOADED_S, max(MOST_REQUESTS / (iops or 1.0), LEAST_LOOK_S))
