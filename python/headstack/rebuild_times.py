@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from headstack.sweeping.settings import Settings
 
 LOOK_S = 20.0
-"""So long a look is taken in each place; its second half is past the caches that the first fills."""
+"""So long a look is taken in each place under a load; its second half is past the caches that the first fills…"""
+IDLE_LOOK_S = 8.0
+"""…and so long where nothing else is to do, which is even."""
 PLACES = 12
 """A rebuild is looked at where so many equal parts of it are half done…"""
 PLACES_LOADED = 5
@@ -115,7 +117,7 @@ class _Looks(NamedTuple):
         steps = 0.0 if seen is None else seen.mb_per_s * until_s / 2 / self.step_mb
         if steps >= STEPS:
             return seen
-        longer_s = min(until_s * STEPS / max(steps, 1.0), self.longest_s)
+        longer_s = min(until_s * STEPS / max(steps, 0.05), self.longest_s)
         seen = self.roughly(percent, longer_s)
         if seen is None or (seen.mb_per_s * longer_s / 2 / self.step_mb < FEWEST_STEPS and not seen.is_over):
             return None
@@ -194,7 +196,7 @@ def _hours(settings: Settings, run: Record) -> Rebuild | None:
 
 def _idle_s(looks: _Looks) -> float | None:
     """How long all of it takes where nothing else is to do."""
-    first = looks.roughly(0.0, LOOK_S) or looks.roughly(0.0, 50 * LOOK_S)
+    first = looks.roughly(0.0, IDLE_LOOK_S) or looks.roughly(0.0, 100 * IDLE_LOOK_S)
     if first is None:
         return None
     if first.held_mb / first.mb_per_s <= SHORT_S:
@@ -220,10 +222,10 @@ def _long_enough_s(text: str, first: _Seen) -> float:
     (volume,) = tomllib.loads(text)["volume"].values()
     layout = volume.get("declustered", {})
     if not layout.get("distributed_spares"):
-        return LOOK_S
+        return IDLE_LOOK_S
     rows_mb = ROWS * layout.get("row_kib", ROW_KIB) * 1024 / 1e6
     # Of each look the second half counts.
-    return min(max(2 * rows_mb / first.mb_per_s / PLACES, LOOK_S), MOST_LOOK_S)
+    return min(max(2 * rows_mb / first.mb_per_s / PLACES, IDLE_LOOK_S), MOST_LOOK_S)
 
 
 def _quiet() -> _core.Workload:
