@@ -26,7 +26,7 @@ LOOK_S = 20.0
 """So long a look is taken in each place under a load; its second half is past the caches that the first fills…"""
 IDLE_LOOK_S = 8.0
 """…and so long where nothing else is to do, which is even."""
-PLACES = 12
+PLACES = 24
 """A rebuild is looked at where so many equal parts of it are half done…"""
 PLACES_LOADED = 5
 """…and, while the load goes on, where so many are."""
