@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "each test uses a part of it")]
 
+pub(crate) mod load;
+
 use std::io::Write as _;
 use std::path::Path;
 
