@@ -26,19 +26,21 @@ pub(super) fn survey(all: &VecDeque<Vec<Event>>) -> Option<Survey> {
     pairing.has_all().then_some(survey)
 }
 
-/// What lacks a begin, if that is so in the later half of the events, too: what was asked for before the trace begins is over by then.
-pub(super) fn lack_begins(all: &VecDeque<Vec<Event>>) -> Option<Alone> {
+/// What lacks its other half, if that is so amid the events, too: what was asked for before the trace begins is over in its later half, and what
+/// ends behind it was not begun in its earlier half. `whole`: all of the trace was read.
+pub(super) fn lacking(all: &VecDeque<Vec<Event>>, whole: bool) -> Option<Alone> {
     let count: usize = all.iter().map(Vec::len).sum();
     let mut pairing = Pairing::of_all();
-    let mut half = pairing.alone();
+    let (mut half, mut half_at) = (pairing.alone(), None);
     for (number, event) in all.iter().flatten().enumerate() {
         pairing.push(event);
         if 2 * number <= count {
-            half = pairing.alone();
+            (half, half_at) = (pairing.alone(), Some(event.time));
         }
     }
-    let whole = pairing.alone();
-    whole.are_many_since(half).then_some(whole)
+    let alone = pairing.alone();
+    let lacks_ends = pairing.lacks_ends(half_at.filter(|_| whole));
+    (alone.are_many_since(half) || lacks_ends).then_some(alone)
 }
 
 #[cfg(test)]
@@ -67,7 +69,7 @@ mod tests {
     fn a_trace_that_begins_or_ends_amid_requests_lacks_no_processor() {
         assert!(survey(&events(|_, _| true)).is_some());
         for left in [events(|time, _| time >= 50), events(|time, _| time < 150), events(|_, _| true)] {
-            assert!(lack_begins(&left).is_none());
+            assert!(lacking(&left, true).is_none());
         }
         assert!(survey(&events(|time, _| time >= 50)).is_none());
     }
@@ -83,6 +85,6 @@ mod tests {
     #[test]
     fn a_processor_that_tells_of_nothing_leaves_ends_alone_all_the_time() {
         let left = events(|_, cpu| cpu != 1);
-        assert!(lack_begins(&left).is_some() && survey(&left).is_none());
+        assert!(lacking(&left, true).is_some() && survey(&left).is_none());
     }
 }

@@ -91,6 +91,9 @@ const SWEEP: u64 = 1 << 16;
 /// Of fewer pairs the slowest says little of others.
 const MANY: u64 = 1000;
 
+/// Of what may end yet so many times as many others end first as ever before.
+const FAR: u64 = 2;
+
 /// How much later than another an event may be stamped and still come before it.
 const DISORDER: Nanos = Nanos(100_000_000);
 
@@ -229,6 +232,22 @@ impl Pairing {
         let Losses { services, unqueued, undispatched, .. } = &self.losses;
         let completions = services.ends_alone().saturating_sub(*undispatched);
         Alone { completions, unqueued: *unqueued, undispatched: *undispatched, pairs: self.counts.pairs }
+    }
+
+    /// Whether something has no end though far more ended since than ever did while one was at the device; of a `half` of a trace that was
+    /// taken as a whole, though others ended since. (A driver that completes other sectors than it was given leaves dispatches of what was
+    /// never queued.)
+    pub(crate) fn lacks_ends(&self, half: Option<Nanos>) -> bool {
+        let is_begun = |active: &&Active| {
+            let device = active.io.request.device;
+            active.io.response_known || !self.queueing.contains(device)
+        };
+        let most = self.losses.most_meanwhile * if half.is_some() { 1 } else { FAR };
+        let is_lost = |active: &Active| {
+            let since = self.completions - active.behind;
+            since > most || since > 0 && half.is_some_and(|half| active.io.request.start < half)
+        };
+        self.active.values().flatten().filter(is_begun).any(is_lost)
     }
 
     /// Whether each half so far has its other, each dispatch its queueing, and nothing is doubtful.

@@ -71,6 +71,7 @@ impl Pairing {
         self.losses.services.record(latest_age);
         if active.was_alone() {
             self.losses.services.record_sure(age);
+            self.losses.most_meanwhile = self.losses.most_meanwhile.max(self.completions - active.behind);
         }
         if self.gives_up(&active) {
             return self.believe(None);

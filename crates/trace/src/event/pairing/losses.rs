@@ -17,6 +17,8 @@ pub(crate) struct Losses {
     pub(super) flushes: Mispairs,
     /// Completions for which only a dispatch was left that had lost its own.
     pub(super) overtaken: u64,
+    /// The most completions while one was at the device that was alone at its place.
+    pub(super) most_meanwhile: u64,
     /// Completions of what was queued and never dispatched, of devices whose dispatches are traced.
     pub(super) undispatched: u64,
     /// Dispatches of what was never queued, of devices whose queueing is traced.
@@ -94,16 +96,8 @@ impl Losses {
 
     /// All of the trace has been seen.
     pub(super) fn survey(self) -> Self {
-        let Self { services, waits, flushes, overtaken, undispatched, unqueued, overlaps } = self;
-        Self {
-            services: services.survey(),
-            waits: waits.survey(),
-            flushes: flushes.survey(),
-            overtaken,
-            undispatched,
-            unqueued,
-            overlaps,
-        }
+        let (services, waits, flushes) = (self.services.survey(), self.waits.survey(), self.flushes.survey());
+        Self { services, waits, flushes, ..self }
     }
 }
 

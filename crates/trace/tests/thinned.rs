@@ -1,0 +1,130 @@
+//! Text of which events are missing here and there, and of which no running number tells: all are numbered anew.
+
+mod common;
+
+use common::load::{Found, Load, any_load, compare};
+use common::{Form, Random, read_as};
+use headstack_trace::event::{Action, Event};
+
+/// What is missing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Lost {
+    Nothing,
+    /// Every second completion.
+    Halved,
+    /// So many of a thousand events.
+    Any(u64),
+    /// So many of a thousand completions.
+    Completions(u64),
+}
+
+impl Lost {
+    /// What is left of these events, and, if nothing is `dispatched`, of such a device.
+    fn leave(self, files: &[Vec<Event>], seed: u64, dispatched: bool) -> Vec<(u32, Event)> {
+        let (mut random, mut count) = (Random(1 + 977 * (seed + 1)), 0_u64);
+        (0..9).for_each(|_| _ = random.below(7));
+        let mut events: Vec<Event> = files.iter().flatten().copied().collect();
+        events.retain(|event| dispatched || event.action != Action::Issue);
+        events.sort_by_key(|event| event.time);
+        events.retain(|event| {
+            let ends = event.action == Action::Complete;
+            count += u64::from(ends);
+            match self {
+                Self::Nothing => true,
+                Self::Halved => !ends || count.is_multiple_of(2),
+                Self::Any(share) => random.below(1000) >= share,
+                Self::Completions(share) => !ends || random.below(1000) >= share,
+            }
+        });
+        let mut numbers = vec![0; files.len()];
+        let number = |event: Event| {
+            let number = &mut numbers[usize::from(event.cpu)];
+            *number += 1;
+            (*number, event)
+        };
+        events.into_iter().map(number).collect()
+    }
+}
+
+fn found(load: &Load, lost: Lost, seed: u64, dispatched: bool) -> Found {
+    let (files, truths) = load.run();
+    let (ios, summary) = read_as(Form::Text, &lost.leave(&files, seed, dispatched));
+    compare(&ios, summary, &truths)
+}
+
+/// Of very many loads, `TRACES` of each kind of which the name holds `ONLY`, how many texts make up what was not.
+#[test]
+#[ignore = "counts for VALIDATION.md"]
+#[expect(clippy::print_stderr, reason = "VALIDATION.md tells these counts")]
+fn thinned_texts_counted() {
+    let count = std::env::var("TRACES").map_or(20, |count| count.parse().expect("TRACES"));
+    let only = std::env::var("ONLY").unwrap_or_default();
+    let all = [Lost::Nothing, Lost::Halved, Lost::Any(10), Lost::Any(100), Lost::Completions(30)];
+    for (dispatched, lost) in [true, false].into_iter().flat_map(|one| all.map(|lost| (one, lost))) {
+        for requests in [200, 400, 1000, 2000, 8000] {
+            let what = format!("{lost:?}, {requests}{}", if dispatched { "" } else { ", undispatched" });
+            if !what.contains(&only) {
+                continue;
+            }
+            let (mut long, mut off, mut few, mut whole, mut worst) = (0, 0, 0, 0, 1.0_f64);
+            for seed in 0..count {
+                let load = any_load(seed, requests, false);
+                let found = found(&load, lost, seed, dispatched);
+                let longest = found.longest.max(found.longest_service);
+                let is_off = [found.service, found.response].iter().any(|ratio| (ratio - 1.0).abs() > 0.05);
+                long += u64::from(longest > 1.0);
+                off += u64::from(longest <= 1.0 && is_off);
+                few += u64::from(found.share < 0.5);
+                whole += u64::from(found.share >= 1.0);
+                worst = worst.max(longest);
+                if longest > 1.0 {
+                    let ratios = [found.longest, found.longest_service, found.service, found.response];
+                    eprintln!("  {what}: {ratios:.3?}, {:.2} of {load:?}", found.share);
+                }
+            }
+            eprintln!(
+                "counted: {what}: of {count} {long} above the truth (up to {worst:.1}), {off} more with means off, {few} with \
+                 fewer than half, {whole} whole"
+            );
+        }
+    }
+}
+
+#[test]
+#[ignore = "debug"]
+fn debug_one() {
+    let seed: u64 = std::env::var("SEED").unwrap().parse().unwrap();
+    let requests: u64 = std::env::var("REQ").unwrap().parse().unwrap();
+    let dispatched = std::env::var("UND").is_err();
+    let lost = match std::env::var("LOST").unwrap().as_str() {
+        "halved" => Lost::Halved,
+        "c30" => Lost::Completions(30),
+        "a10" => Lost::Any(10),
+        "a100" => Lost::Any(100),
+        _ => Lost::Nothing,
+    };
+    let load = any_load(seed, requests, false);
+    let (files, truths) = load.run();
+    let left = lost.leave(&files, seed, dispatched);
+    let (ios, summary) = read_as(Form::Text, &left);
+    eprintln!("{load:?} {:?}", summary.counts);
+    let top = truths.values().map(|t| t.completed - t.queued).max().unwrap();
+    let tops = truths.values().map(|t| t.completed - t.dispatched).max().unwrap();
+    let mut all: Vec<Event> =
+        files.iter().flatten().copied().filter(|e| dispatched || e.action != Action::Issue).collect();
+    all.sort_by_key(|e| e.time);
+    for io in &ios {
+        let r = io.response().map_or(0, |r| r.0);
+        let sv = io.request.measured_service().map_or(0, |r| r.0);
+        if r > top || sv > tops {
+            eprintln!(
+                "io {} response {r} (max {top}) service {sv} (max {tops}), arrival {} finish {}",
+                io.request.lba.0, io.request.arrival.0, io.request.finish.0
+            );
+            for e in all.iter().filter(|e| e.sector == io.request.lba.0) {
+                let there = left.iter().any(|(_, l)| l == e);
+                eprintln!("   {} {:?}{}", e.time.0, e.action, if there { "" } else { "  LOST" });
+            }
+        }
+    }
+}
