@@ -27,8 +27,9 @@ pub(super) fn survey(all: &VecDeque<Vec<Event>>) -> Option<Survey> {
 }
 
 /// What lacks its other half, if that is so amid the events, too: what was asked for before the trace begins is over in its later half, and what
-/// ends behind it was not begun in its earlier half. `whole`: all of the trace was read.
-pub(super) fn lacking(all: &VecDeque<Vec<Event>>, whole: bool) -> Option<Alone> {
+/// ends behind it was not begun in its earlier half. `whole`: all of the trace was read; `certain`: it is known that events
+/// are missing, and numbers tell what.
+pub(super) fn lacking(all: &VecDeque<Vec<Event>>, whole: bool, certain: bool) -> Option<Alone> {
     let count: usize = all.iter().map(Vec::len).sum();
     let mut pairing = Pairing::of_all();
     let (mut half, mut half_at) = (pairing.alone(), None);
@@ -39,7 +40,7 @@ pub(super) fn lacking(all: &VecDeque<Vec<Event>>, whole: bool) -> Option<Alone> 
         }
     }
     let alone = pairing.alone();
-    let lacks_ends = pairing.lacks_ends(half_at.filter(|_| whole));
+    let lacks_ends = !certain && pairing.lacks_ends(half_at.filter(|_| whole));
     (alone.are_many_since(half) || lacks_ends).then_some(alone)
 }
 
@@ -69,7 +70,7 @@ mod tests {
     fn a_trace_that_begins_or_ends_amid_requests_lacks_no_processor() {
         assert!(survey(&events(|_, _| true)).is_some());
         for left in [events(|time, _| time >= 50), events(|time, _| time < 150), events(|_, _| true)] {
-            assert!(lacking(&left, true).is_none());
+            assert!(lacking(&left, true, false).is_none());
         }
         assert!(survey(&events(|time, _| time >= 50)).is_none());
     }
@@ -85,6 +86,6 @@ mod tests {
     #[test]
     fn a_processor_that_tells_of_nothing_leaves_ends_alone_all_the_time() {
         let left = events(|_, cpu| cpu != 1);
-        assert!(lacking(&left, true).is_some() && survey(&left).is_none());
+        assert!(lacking(&left, true, false).is_some() && survey(&left).is_none());
     }
 }
