@@ -23,7 +23,8 @@ impl Model {
         let media_ms = kilobytes * self.mean_of_inverse_rate() + bytes as f64 / mean_track * switch_ms;
         // Reads and writes alike.
         let interface = 0.5 * (cache.interface(Op::Read) + cache.interface(Op::Write));
-        self.positioning().as_ms() + media_ms + kilobytes / interface + cache.overhead_ms
+        let overhead_ms = 0.5 * (cache.overhead(Op::Read) + cache.overhead(Op::Write));
+        self.positioning().as_ms() + media_ms + kilobytes / interface + overhead_ms
     }
 
     /// The mean of 1 / rate over the tracks, the rate falling evenly from one end to the other, in s per MB.

@@ -26,6 +26,7 @@ pub(crate) fn check(spec: &ModelSpec) -> Result<(), SystemError> {
     within("cache.write_interface_mb_per_s", writes, LEAST_RATE_MB_PER_S, MOST_RATE_MB_PER_S);
     within("cache.command_kib", cache.command_kib.unwrap_or(1.0), 0.5, 1e9);
     within("cache.overhead_ms", cache.overhead_ms, 0.0, 1e4);
+    within("cache.write_overhead_ms", cache.write_overhead_ms.unwrap_or(0.0), 0.0, 1e4);
     within("mechanism.outer_mb_per_s", mechanism.outer_mb_per_s, LEAST_RATE_MB_PER_S, MOST_RATE_MB_PER_S);
     within("mechanism.inner_mb_per_s", mechanism.inner_mb_per_s, LEAST_RATE_MB_PER_S, MOST_RATE_MB_PER_S);
     within("mechanism.rotation_rpm", mechanism.rotation_rpm, LEAST_RPM, 1e6);

@@ -11,7 +11,7 @@ use crate::tracks::{Head, Tracks};
 use headstack_system::random::Stream;
 use headstack_system::workload::TimeSampler;
 use headstack_system::{LATEST, SystemError};
-use headstack_units::{Nanos, Op};
+use headstack_units::{Nanos, Op, Rpm};
 
 /// Most commands in a run: beyond, it takes minutes.
 const MOST_COMMANDS: u64 = 2_000_000_000;
@@ -188,6 +188,8 @@ struct Line<'a> {
     began: Nanos,
     interface: Nanos,
     mechanism: Nanos,
+    /// When the media can go on with a record that they wait for.
+    turned_on: Option<Nanos>,
     interface_busy: Nanos,
     mechanism_busy: Nanos,
 }
@@ -214,6 +216,7 @@ impl<'a> Line<'a> {
             began: Nanos::ZERO,
             interface: Nanos::ZERO,
             mechanism: Nanos::ZERO,
+            turned_on: None,
             interface_busy: Nanos::ZERO,
             mechanism_busy: Nanos::ZERO,
         }
@@ -228,8 +231,9 @@ impl<'a> Line<'a> {
         }
         for _ in 0..self.file_bytes / self.run.record_bytes {
             // The server waits before it asks for the next record.
-            let asked = self.interface + self.server.draw();
+            let asked = self.last_record() + self.server.draw();
             self.interface = asked;
+            self.turned_on = self.turns_on(asked);
             let mut left = self.run.record_bytes;
             while left > 0 {
                 let command = left.min(self.command_bytes);
@@ -255,9 +259,32 @@ impl<'a> Line<'a> {
         })
     }
 
+    /// When the server has the record before, or it is written.
+    fn last_record(&self) -> Nanos {
+        let waits = self.run.op == Op::Write && self.model.spec.cache.write_through;
+        if waits { self.interface.max(self.mechanism) } else { self.interface }
+    }
+
+    /// When the sector behind the record before passes under the head again, for a record that the mechanism waits for.
+    fn turns_on(&self, asked: Nanos) -> Option<Nanos> {
+        let cache = &self.model.spec.cache;
+        let waits = match self.run.op {
+            Op::Read => !cache.read_ahead,
+            Op::Write => cache.write_through,
+        };
+        // Before the first record the arm waits for nothing.
+        if !waits || self.mechanism <= self.began {
+            return None;
+        }
+        let ready = asked + Nanos::from_ms(cache.overhead(self.run.op));
+        let late = ready.saturating_sub(self.mechanism).0 as f64;
+        let turn = Rpm(self.model.spec.mechanism.rotation_rpm).period_ns();
+        Some(self.mechanism + Nanos((turn * (late / turn).ceil()) as u64))
+    }
+
     /// A command, piece by piece: its overhead and its delay come before the first.
     fn command(&mut self, bytes: u64, asked: Nanos, head: &mut Head<'_>) {
-        let mut overhead_ms = self.model.spec.cache.overhead_ms;
+        let mut overhead_ms = self.model.spec.cache.overhead(self.run.op);
         let mut delay = self.service.draw().min(LATEST);
         let mut left = bytes;
         while left > 0 {
@@ -320,13 +347,16 @@ impl<'a> Line<'a> {
     fn write(&mut self, piece: &Piece, head: &mut Head<'_>) {
         let begins = self.cache.room(piece.bytes, self.interface);
         self.interface = self.over_the_interface(piece, begins);
-        self.mechanism = self.on_the_media(piece, self.mechanism.max(self.interface), head);
+        // Data come in while the platter turns on.
+        let from = self.turned_on.take().unwrap_or(self.interface);
+        self.mechanism = self.on_the_media(piece, self.mechanism.max(from), head).max(self.interface);
         self.cache.hold(piece.bytes, self.mechanism);
     }
 
     fn read(&mut self, piece: &Piece, asked: Nanos, head: &mut Head<'_>) {
         let spec = &self.model.spec.cache;
         let earliest = if spec.read_ahead { self.began } else { asked };
+        let earliest = self.turned_on.take().unwrap_or(earliest);
         let begins = self.cache.room(piece.bytes, self.mechanism.max(earliest));
         self.mechanism = self.on_the_media(piece, begins, head);
         self.interface = self.over_the_interface(piece, self.mechanism.max(self.interface));

@@ -14,7 +14,9 @@ fn plain() -> ModelSpec {
             write_interface_mb_per_s: None,
             command_kib: None,
             read_ahead: true,
+            write_through: false,
             overhead_ms: 0.0,
+            write_overhead_ms: None,
             read_delay: None,
             write_delay: None,
         },
@@ -103,6 +105,33 @@ fn without_read_ahead_the_mechanism_waits_for_each_request() {
     assert_eq!(seconds(spec.clone(), &three(Op::Read)), 4.5);
     spec.server.read_delay = Some(TimeLaw::Constant(100.0));
     assert_eq!(seconds(spec, &three(Op::Read)), 4.8);
+}
+
+fn assert_near(found_s: f64, wanted_s: f64) {
+    assert!((found_s - wanted_s).abs() < 1e-8, "{found_s} s for {wanted_s}");
+}
+
+/// Each record but the first waits for the sector behind the one before: less of a revolution than it lacks to whole ones.
+#[test]
+fn where_a_record_waits_for_the_media_the_platter_turns_on() {
+    // Of 10 ms; a record takes 500 ms on the interface and 1 s on the media, whole revolutions.
+    let mut spec = plain();
+    spec.cache.write_through = true;
+    spec.cache.overhead_ms = 3.0;
+    // The first goes over the interface, then to the media; the others come in while the platter turns on.
+    let first = 0.5 + 0.003 + 1.0;
+    assert_near(seconds(spec.clone(), &three(Op::Write)), first + 2.0 * (0.01 + 1.0));
+    // Nothing of a delay shows that ends before it.
+    spec.server.write_delay = Some(TimeLaw::Constant(6.9));
+    assert_near(seconds(spec.clone(), &three(Op::Write)), 0.0069 + first + 2.0 * (0.01 + 1.0));
+    spec.server.write_delay = Some(TimeLaw::Constant(7.1));
+    assert_near(seconds(spec.clone(), &three(Op::Write)), 0.0071 + first + 2.0 * (0.02 + 1.0));
+    // A read that the drive does not read ahead for: 0.5 s over the interface, and 3 ms.
+    let mut spec = plain();
+    spec.cache.read_ahead = false;
+    spec.cache.overhead_ms = 3.0;
+    let record = 1.0 + 0.5 + 0.003;
+    assert_near(seconds(spec, &three(Op::Read)), 3.0 * record + 2.0 * 0.007);
 }
 
 #[test]
@@ -252,7 +281,10 @@ fn what_cannot_be_is_told_at_once() {
 #[test]
 fn a_drive_with_a_buffer_of_a_sector_takes_as_long_as_piece_by_piece() {
     let times = |drive: &str, outer: Option<f64>, op: Op, record_kib: u64| {
-        let mut spec = ModelSpec::of_drive(&drive_of(drive).unwrap().1);
+        let file = drive_of(drive).unwrap().1;
+        let mut spec = ModelSpec::of_drive(&file);
+        (spec.cache.read_ahead, spec.cache.write_through, spec.cache.write_overhead_ms) = (true, false, None);
+        spec.cache.overhead_ms = 0.5 * (file.controller.read_overhead_ms + file.controller.write_overhead_ms);
         spec.cache.read_delay = Some(TimeLaw::Exponential(3.0));
         spec.mechanism.outer_mb_per_s = outer.unwrap_or(spec.mechanism.outer_mb_per_s);
         let run = StreamRun {

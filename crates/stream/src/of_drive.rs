@@ -4,7 +4,7 @@ use crate::check::MOST_RATE_MB_PER_S;
 use crate::spec::{CacheSpec, MechanismSpec, ModelSpec, ServerSpec};
 use headstack_drive::layout::{Layout, ZoneSummary};
 use headstack_drive::mechanics::Mechanics;
-use headstack_drive::spec::DriveSpec;
+use headstack_drive::spec::{DriveSpec, ReadAhead, WritePolicy};
 use headstack_drive::{ZoneRate, zone_rates};
 use headstack_system::SystemError;
 use headstack_system::library;
@@ -54,7 +54,7 @@ impl ModelSpec {
         // A bus that takes no time stands in files as one of 1,000,000 MB/s.
         let [reads, writes] =
             [spec.bus.read_mb_per_s, spec.bus.write_mb_per_s].map(|rate| rate.min(MOST_RATE_MB_PER_S));
-        let overhead = 0.5 * (spec.controller.read_overhead_ms + spec.controller.write_overhead_ms);
+        let [reads_ms, writes_ms] = overheads_ms(spec);
         Self {
             server: ServerSpec::default(),
             cache: CacheSpec {
@@ -62,8 +62,10 @@ impl ModelSpec {
                 interface_mb_per_s: reads,
                 write_interface_mb_per_s: Some(writes).filter(|&rate| rate != reads),
                 command_kib: Some(ATA_COMMAND_KIB),
-                read_ahead: true,
-                overhead_ms: overhead,
+                read_ahead: reads_ahead(spec),
+                write_through: matches!(spec.write_policy, WritePolicy::WriteThrough {}),
+                overhead_ms: reads_ms,
+                write_overhead_ms: Some(writes_ms).filter(|&time| time != reads_ms),
                 read_delay: None,
                 write_delay: None,
             },
@@ -79,6 +81,28 @@ impl ModelSpec {
             },
         }
     }
+}
+
+/// Whether the drive reads on behind a read that continued the one before.
+fn reads_ahead(spec: &DriveSpec) -> bool {
+    let read_ahead = spec.cache.as_ref().map_or(ReadAhead::None, |cache| cache.read_ahead);
+    !matches!(read_ahead, ReadAhead::None | ReadAhead::OnArrival)
+}
+
+/// What a command of a stream waits for before its data, and behind them, in ms: a read that the buffer holds, where the drive reads ahead, and
+/// a write that continues the one before.
+fn overheads_ms(spec: &DriveSpec) -> [f64; 2] {
+    let controller = &spec.controller;
+    let by_history = controller.by_history.as_ref();
+    let hit_ms = || controller.hit_overhead_ms.unwrap_or(controller.read_overhead_ms);
+    let read_ms = match (by_history, reads_ahead(spec)) {
+        (Some(history), true) => history.read_hit_ms[0],
+        (Some(history), false) => history.read_miss_ms[0],
+        (None, true) => hit_ms(),
+        (None, false) => controller.read_overhead_ms,
+    };
+    let write_ms = by_history.map_or(controller.write_overhead_ms, |history| history.write_hit_ms[1]);
+    [read_ms + controller.read_completion_ms, write_ms + controller.write_completion_ms]
 }
 
 /// What streams lose at a change of track, heads and cylinders alike, the zones weighed by their size.

@@ -18,7 +18,7 @@ pub enum Parameter {
     ServerReadDelay,
     /// `server.write_delay`, its mean.
     ServerWriteDelay,
-    /// `cache.overhead_ms`.
+    /// `cache.overhead_ms`, and that of writes by as much.
     Overhead,
     /// `cache.interface_mb_per_s`, and the rate of writes by as much.
     Interface,
@@ -108,7 +108,12 @@ impl Parameter {
             Self::WriteDelay => law::put(&mut spec.cache.write_delay, value, law),
             Self::ServerReadDelay => law::put(&mut spec.server.read_delay, value, law),
             Self::ServerWriteDelay => law::put(&mut spec.server.write_delay, value, law),
-            Self::Overhead => spec.cache.overhead_ms = value,
+            Self::Overhead => {
+                let cache = &mut spec.cache;
+                let further = value - cache.overhead_ms;
+                cache.write_overhead_ms = cache.write_overhead_ms.map(|write| (write + further).max(0.0));
+                cache.overhead_ms = value;
+            }
             Self::Interface => {
                 let factor = value / spec.cache.interface_mb_per_s;
                 let [least, most] = RATES;

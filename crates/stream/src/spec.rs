@@ -46,12 +46,19 @@ pub struct CacheSpec {
     /// The host's largest command, in KiB. Absent: records go through the cache as a whole, as in the paper.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command_kib: Option<f64>,
-    /// Whether the mechanism reads on while the server has not asked yet.
+    /// Whether the mechanism reads on while the server has not asked yet. Where it does not, the platter has turned on when it does.
     #[serde(default = "yes")]
     pub read_ahead: bool,
+    /// Whether a record is written once it is on the media, and not once it is in the cache: the server asks for the next one then, and the
+    /// platter has turned on.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub write_through: bool,
     /// The controller's overhead before each command, in ms.
     #[serde(default)]
     pub overhead_ms: f64,
+    /// The same for writes; absent: as for reads.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write_overhead_ms: Option<f64>,
     /// Between mechanism and cache, for each command that is read; absent: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_delay: Option<TimeLaw>,
@@ -93,6 +100,19 @@ impl CacheSpec {
             Op::Write => self.write_interface_mb_per_s.unwrap_or(self.interface_mb_per_s),
         }
     }
+
+    /// The controller's overhead before each command that reads or writes, in ms.
+    pub(crate) fn overhead(&self, op: Op) -> f64 {
+        match op {
+            Op::Read => self.overhead_ms,
+            Op::Write => self.write_overhead_ms.unwrap_or(self.overhead_ms),
+        }
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_false(value: &bool) -> bool {
+    !*value
 }
 
 fn yes() -> bool {

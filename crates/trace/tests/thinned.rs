@@ -12,6 +12,8 @@ enum Lost {
     Nothing,
     /// What comes in the first two of ten parts of the time, and in the last two.
     Outside,
+    /// Nothing, but from the middle on the clock of the first processor is so many µs behind.
+    SetBack(u64),
     /// Every second completion.
     Halved,
     /// So many of a thousand events.
@@ -33,7 +35,7 @@ impl Lost {
             let ends = event.action == Action::Complete;
             count += u64::from(ends);
             match self {
-                Self::Nothing => true,
+                Self::Nothing | Self::SetBack(_) => true,
                 Self::Outside => {
                     (2 * (last - first)..8 * (last - first)).contains(&(10 * (event.time.0 - first)))
                 }
@@ -42,6 +44,11 @@ impl Lost {
                 Self::Completions(share) => !ends || random.below(1000) >= share,
             }
         });
+        if let Self::SetBack(micros) = self {
+            let late = |event: &&mut Event| event.cpu == 0 && event.time.0 > first.midpoint(last);
+            events.iter_mut().filter(late).for_each(|event| event.time.0 -= 1000 * micros);
+            events.sort_by_key(|event| event.time);
+        }
         let mut numbers = vec![0; files.len()];
         let number = |event: Event| {
             let number = &mut numbers[usize::from(event.cpu)];
@@ -58,6 +65,40 @@ fn found(load: &Load, lost: Lost, seed: u64, dispatched: bool) -> Found {
     compare(&ios, summary, &truths)
 }
 
+/// Nothing told of the loss, and a place took the completion of the request before: of 1,600 such texts about a fifth had times above the
+/// truth, up to 173 times.
+#[test]
+fn what_has_no_end_amid_a_short_text_tells_of_losses() {
+    let (mut long, mut texts) = (Vec::new(), 0);
+    for (dispatched, lost) in [true, false]
+        .into_iter()
+        .flat_map(|one| [Lost::Halved, Lost::Any(10), Lost::Completions(30)].map(|lost| (one, lost)))
+    {
+        for (requests, seed) in
+            [200, 400, 1000].into_iter().flat_map(|count| (0..12).map(move |seed| (count, seed)))
+        {
+            let found = found(&any_load(seed, requests, false), lost, seed, dispatched);
+            texts += 1;
+            if found.longest.max(found.longest_service) > 1.0 {
+                long.push((dispatched, lost, requests, seed, found.longest, found.longest_service));
+            }
+        }
+    }
+    assert!(long.len() * 50 <= texts, "{} of {texts}: {long:?}", long.len());
+}
+
+/// What was asked for before the trace begins, or ends behind it, is no loss, but in a few where one waits for very long.
+#[test]
+fn a_text_that_begins_and_ends_amid_requests_is_seldom_taken_for_one_with_losses() {
+    for dispatched in [true, false] {
+        let doubts = |seed: &u64| {
+            let found = found(&any_load(*seed, 400, false), Lost::Outside, *seed, dispatched);
+            found.summary.counts.doubtful > 0
+        };
+        assert!((0..60).filter(doubts).count() <= 5);
+    }
+}
+
 /// Of very many loads, `TRACES` of each kind of which the name holds `ONLY`, how many texts make up what was not.
 #[test]
 #[ignore = "counts for VALIDATION.md"]
@@ -65,9 +106,14 @@ fn found(load: &Load, lost: Lost, seed: u64, dispatched: bool) -> Found {
 fn thinned_texts_counted() {
     let count = std::env::var("TRACES").map_or(20, |count| count.parse().expect("TRACES"));
     let only = std::env::var("ONLY").unwrap_or_default();
+    let back = [20, 1000, 100_000, 900_000].map(Lost::SetBack);
     let all =
-        [Lost::Nothing, Lost::Outside, Lost::Halved, Lost::Any(10), Lost::Any(100), Lost::Completions(30)];
-    for (dispatched, lost) in [true, false].into_iter().flat_map(|one| all.map(|lost| (one, lost))) {
+        [Lost::Nothing, Lost::Outside, Lost::Halved, Lost::Any(10), Lost::Any(100), Lost::Completions(30)]
+            .into_iter()
+            .chain(back);
+    for (dispatched, lost) in
+        [true, false].into_iter().flat_map(|one| all.clone().map(move |lost| (one, lost)))
+    {
         for requests in [200, 400, 1000, 2000, 8000] {
             let what = format!("{lost:?}, {requests}{}", if dispatched { "" } else { ", undispatched" });
             if !what.contains(&only) {
@@ -84,7 +130,7 @@ fn thinned_texts_counted() {
                 few += u64::from(found.share < 0.5);
                 sure += u64::from(found.summary.counts.doubtful == 0);
                 worst = worst.max(longest);
-                if longest > 1.0 {
+                if longest > 1.0 || is_off {
                     let ratios = [found.longest, found.longest_service, found.service, found.response];
                     eprintln!("  {what}: {ratios:.3?}, {:.2} of {load:?}", found.share);
                 }
