@@ -263,12 +263,21 @@ impl Search<'_> {
         Ok(best)
     }
 
-    /// What a search from `begin` ends at, if that is far better.
+    /// What a search from `begin` ends at, if that is far better for the throughputs in which it differs: others that no parameter mends say
+    /// nothing of it.
     fn better(&self, best: Ended, begin: &[f64], start: &[f64], held: &Told) -> Result<Ended, SystemError> {
         let far = self.searched(begin, start, held)?;
+        let (Ok(here), Ok(there)) =
+            (self.logs(Surface::Exact, &best.values), self.logs(Surface::Exact, &far.values))
+        else {
+            return Ok(if self.loss(&far.values) < self.loss(&best.values) { far } else { best });
+        };
+        let differs = |at: &usize| (here[*at] - there[*at]).abs() > SAME;
+        let rows: Vec<usize> = (0..here.len()).filter(differs).collect();
+        let squares = |logs: &[f64]| rows.iter().map(|&at| logs[at].powi(2)).sum::<f64>();
         let free = |ended: &Ended| ended.told.iter().filter(|told| told.is_none()).count();
-        let share = self.chance_of_more(free(&best), free(&far));
-        Ok(if self.loss(&far.values) < share * self.loss(&best.values) { far } else { best })
+        let share = self.chance_of_more(free(&best), free(&far), rows.len());
+        Ok(if squares(&there) < share * squares(&here) { far } else { best })
     }
 
     /// The lowest of a fine grid of outer rates: where a file ends a track earlier or later its throughput jumps, and no slope leads from
@@ -301,9 +310,11 @@ impl Search<'_> {
         self.table.iter().map(|row| jump(row.file_bytes, row.mb_per_s).min(1.0).powi(2)).sum()
     }
 
-    /// The share that squares fall to by chance alone, one time in a thousand, if `more` parameters are fitted instead of `few`.
-    fn chance_of_more(&self, few: usize, more: usize) -> f64 {
-        let rest = self.table.len().saturating_sub(more) as f64;
+    /// The share that squares of so many throughputs fall to by chance alone, one time in a thousand, if `more` parameters are fitted instead
+    /// of `few`. Each throughput tells its share of the parameters.
+    fn chance_of_more(&self, few: usize, more: usize, rows: usize) -> f64 {
+        let all = self.table.len();
+        let rest = (rows * all.saturating_sub(more)) as f64 / all as f64;
         let further = more.saturating_sub(few) as f64;
         // Nothing is known of what is not there.
         let Ok(ratio) = FisherSnedecor::new(further, rest) else { return CLEARLY_LESS };
