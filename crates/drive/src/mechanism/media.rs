@@ -123,6 +123,12 @@ impl Media<'_> {
         self.epoch.pass(pass.start + half_short, from, pass.extent.span(pass.sectors))
     }
 
+    /// How many revolutions later than it could a pass begins, as it is retried.
+    pub(crate) fn retries_of(&self, pass: &Pass) -> u32 {
+        // Times are rounded to nanoseconds.
+        ((pass.start.saturating_sub(pass.ready).0 + 2) as f64 / self.epoch.period()) as u32
+    }
+
     /// What moving the arm to an extent takes.
     #[expect(clippy::inline_always, reason = "it chooses one of few ways, and they are short")]
     #[inline(always)]

@@ -100,6 +100,29 @@ fn a_read_that_fails_often_takes_as_many_revolutions() {
     assert!((mean - 4.0).abs() < 3.0 * f64::sqrt(12.0 / 400.0), "{mean}");
 }
 
+/// Where the head was over the sector before the data were there, a write that failed was written as if it had not.
+#[test]
+fn a_write_that_waits_for_its_data_is_retried_as_any() {
+    let errors = "soft_errors = { read_probability = 0.0, write_probability = 1.0, mean_revolutions = 1.0 }";
+    let times = |extra: &str| {
+        // A sector takes 1 ms over the bus.
+        let mut drive = drive(&format!("bus = {{ read_mb_per_s = 0.512, write_mb_per_s = 0.512 }}\n{extra}"));
+        let mut at = Nanos::ZERO;
+        let serve_next = |lba: u64| {
+            let before = at;
+            at = serve(&mut drive, at, command(lba, Op::Write, lba, 1)).finish;
+            at - before
+        };
+        [0, 1, 2, 3].map(serve_next)
+    };
+    let (failing, sound) = (times(errors), times(""));
+    for (failing, sound) in failing.into_iter().zip(sound) {
+        close(failing - sound, 10.0);
+    }
+    // The sector behind the last one comes in a revolution, long after its data.
+    close(sound[1], 10.1);
+}
+
 /// What was written when the clock said 0.01 ms was really written at 50.01 ms, and is 100 ms old 100 ms later.
 #[test]
 fn what_waits_to_be_written_ages_from_when_it_was_really_taken() {

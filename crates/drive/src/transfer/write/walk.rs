@@ -242,9 +242,13 @@ impl<'a> Walk<'a> {
                 // The latest input are the data: the path comes over the bus.
                 self.phases = self.path_by_bus(supply, by, needed - setup);
                 self.phases.overhead += setup;
-                let planned = pass.start;
+                let (planned, retries) = (pass.start, media.retries_of(&pass));
                 pass =
                     media.pass_from(pass.extent, pass.offset, pass.sectors, pass.begin, pass.ready, needed);
+                // It fails as often once its data are there.
+                if retries > 0 {
+                    (pass.start, pass.end) = media.retried(pass, retries);
+                }
                 self.waited |= pass.start != planned;
             }
             let ready = pass.ready.max(needed);
