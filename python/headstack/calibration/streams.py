@@ -167,7 +167,7 @@ def from_table(path: str | Path) -> Throughputs:
     try:
         # Some spreadsheets begin with a mark of the encoding.
         with Path(path).open(encoding="utf-8-sig", newline="") as text:
-            reader = csv.DictReader(line for line in text if not line.startswith("#"))
+            reader = csv.DictReader((line for line in text if not line.startswith("#")), skipinitialspace=True)
             columns = _columns(path, reader.fieldnames or [])
             rows = [_row(path, reader.line_num, line, columns) for line in reader]
     except (OSError, UnicodeDecodeError, csv.Error) as problem:
@@ -294,6 +294,8 @@ def _scores(rows: list[Row], before: dict[Row, float], after: dict[Row, float]) 
 def _columns(path: str | Path, names: Sequence[str]) -> dict[str, tuple[str, float]]:
     """For each quantity its column, and the factor to our unit."""
     found = {}
+    if len(names) == 1 and (other := next((mark for mark in ";\t|" if mark in names[0]), None)):
+        raise InputError(f"`{path}`: its columns are not separated by commas but by {other!r}", "separate them by commas")
     for what, units in COLUMNS.items():
         known = [name for name in names if name in units]
         if not known:

@@ -109,9 +109,10 @@ def calibrate(
     for path, check in ((save, check_saved), (report, check_report)):
         if path is not None:
             check(path)
-    if sum(given is not None for given in (trace, table, record)) != 1:
+    given = [option for option, path in (("--trace", trace), ("--table", table), ("--record", record)) if path is not None]
+    if len(given) != 1:
         raise InputError(
-            "calibrate needs something that was measured",
+            f"{' and '.join(given)} go one at a time" if given else "calibrate needs something that was measured",
             "give one of `--trace F`, `--table F.csv` and `--record F.parquet`",
         )
     names = [word.strip() for word in (parameters or "").split(",") if word.strip()]

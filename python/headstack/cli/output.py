@@ -185,6 +185,9 @@ def _with_flags(message: str, problem: CycloptsError) -> str:
     known = [*FLAGS, *filter(None, [told[3]])]
     near = get_close_matches(told[2], known, n=1)
     word = near[0] if near else told[3]
+    # Known elsewhere, and not here.
+    if word == told[2]:
+        return f"Option `{word}` does not go with this command"
     return f"Unknown option `{told[2]}`" + (f". Did you mean `{word}`?" if word else "")
 
 
