@@ -33,8 +33,8 @@ const SAME: f64 = 1e-7;
 const FINE: i32 = 32;
 /// So many of its lowest points are looked at more closely.
 const VALLEYS: usize = 4;
-/// What fits worse by less than this share of what chance allows fits about as well.
-const ABOUT_AS_WELL: f64 = 0.1;
+/// What fits worse by less than this share of what chance allows fits about as well: of rates without an end the highest are the best by chance.
+const ABOUT_AS_WELL: f64 = 0.5;
 /// Halvings between a value that does nothing and one that does.
 const HALVINGS: usize = 12;
 /// The difference over which slopes say what acts, in scales.
@@ -218,8 +218,12 @@ impl Search<'_> {
             held[place] = held[place].take().or(Some(open.why.clone()));
         }
         let again = self.best(home, held)?;
-        if self.loss(&again.values) <= limit || all().all(|(_, open)| open.is_alike) {
+        if self.loss(&again.values) <= limit {
             return Ok(again);
+        }
+        if all().all(|(_, open)| open.is_alike) {
+            let places: Vec<usize> = all().map(|(place, _)| place).collect();
+            return Ok(self.one_of(&places, limit, home, held)?.unwrap_or(again));
         }
         let back = home.to_vec();
         for (place, _) in all().filter(|(_, open)| !open.is_alike) {
@@ -239,6 +243,29 @@ impl Search<'_> {
             }
         }
         Ok(best)
+    }
+
+    /// Of some that do the same where the search ended, the only one that mends the fit alone, if there is one, the others held where they were.
+    fn one_of(
+        &self,
+        alike: &[usize],
+        limit: f64,
+        home: &[f64],
+        held: &mut Told,
+    ) -> Result<Option<Ended>, SystemError> {
+        let mut only = None;
+        for &place in alike {
+            let mut others = held.clone();
+            others[place] = None;
+            let found = self.best(home, &others)?;
+            if self.loss(&found.values) <= limit && only.replace((others, found)).is_some() {
+                return Ok(None);
+            }
+        }
+        Ok(only.map(|(others, found)| {
+            *held = others;
+            found
+        }))
     }
 
     /// Where the best search ends: of one that begins with the values of the model, of those that begin where some value far off
