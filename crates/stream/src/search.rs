@@ -35,6 +35,9 @@ const FINE: i32 = 32;
 const VALLEYS: usize = 4;
 /// What fits worse by less than this share of what chance allows fits about as well: of rates without an end the highest are the best by chance.
 const ABOUT_AS_WELL: f64 = 0.5;
+/// A rate of so many times the least that is not ruled out is looked for nearer to that, at these multiples of it.
+const FAR_ABOVE: f64 = 1.5;
+const NEARER: [f64; 4] = [1.01, 1.03, 1.1, 1.3];
 /// Halvings between a value that does nothing and one that does.
 const HALVINGS: usize = 12;
 /// The difference over which slopes say what acts, in scales.
@@ -159,8 +162,7 @@ impl Search<'_> {
     /// The value nearest to `home` that fits about as well as where the search ended, the others following: a rate that has no end may have
     /// ended anywhere.
     fn nearest(&self, ended: &Ended, place: usize, home: f64, limit: f64) -> f64 {
-        let least = self.loss(&ended.values);
-        let most = least + ABOUT_AS_WELL * (limit - least);
+        let most = self.about_as_well(ended, limit);
         let (mut within, mut beyond) = (ended.values[place], home);
         for _ in 0..HALVINGS {
             let half = self.parameters[place].halfway(within, beyond);
@@ -168,6 +170,36 @@ impl Search<'_> {
             *(if fits { &mut within } else { &mut beyond }) = half;
         }
         within
+    }
+
+    /// Squares of a fit that is about as good as the best.
+    fn about_as_well(&self, ended: &Ended, limit: f64) -> f64 {
+        let least = self.loss(&ended.values);
+        least + ABOUT_AS_WELL * (limit - least)
+    }
+
+    /// Holds a rate that may be anywhere above `low` nearer to that, where a search from there is no worse than chance allows: from an
+    /// endless rate, which is the best by chance, no slope leads down.
+    fn nearer(
+        &self,
+        place: usize,
+        low: f64,
+        limit: f64,
+        home: &mut [f64],
+        held: &Told,
+    ) -> Result<(), SystemError> {
+        let there = home[place];
+        if !self.parameters[place].is_rate() || low <= 0.0 || there < FAR_ABOVE * low {
+            return Ok(());
+        }
+        for above in NEARER {
+            home[place] = above * low;
+            if self.loss(&self.best(home, held)?.values) <= limit {
+                return Ok(());
+            }
+        }
+        home[place] = there;
+        Ok(())
     }
 
     /// One value moved, and those that are told following.
@@ -216,6 +248,9 @@ impl Search<'_> {
         }
         for (place, open) in all() {
             held[place] = held[place].take().or(Some(open.why.clone()));
+        }
+        for (place, open) in all().filter(|(place, open)| is_outside(*place, open)) {
+            self.nearer(place, open.within[0], limit, home, held)?;
         }
         let again = self.best(home, held)?;
         if self.loss(&again.values) <= limit {
