@@ -35,9 +35,8 @@ const FINE: i32 = 32;
 const VALLEYS: usize = 4;
 /// What fits worse by less than this share of what chance allows fits about as well: of rates without an end the highest are the best by chance.
 const ABOUT_AS_WELL: f64 = 0.5;
-/// A rate of so many times the least that is not ruled out is looked for nearer to that, at these multiples of it.
+/// A rate of so many times the least that is not ruled out is taken back to that.
 const FAR_ABOVE: f64 = 1.5;
-const NEARER: [f64; 4] = [1.01, 1.03, 1.1, 1.3];
 /// Halvings between a value that does nothing and one that does.
 const HALVINGS: usize = 12;
 /// The difference over which slopes say what acts, in scales.
@@ -148,7 +147,9 @@ impl Search<'_> {
         let first = home[place];
         home[place] = best.values[place];
         let why = if is_outside {
-            self.no_more(&best, place, Some(first), limit)
+            let why = self.no_more(&best, place, Some(first), limit);
+            best = self.taken_back(best, place, (first, limit), home, held)?;
+            why
         } else if self.acting(&best.values, &vec![None; held.len()])?.contains(&place) {
             self.no_more(&best, place, None, limit)
         } else {
@@ -162,7 +163,8 @@ impl Search<'_> {
     /// The value nearest to `home` that fits about as well as where the search ended, the others following: a rate that has no end may have
     /// ended anywhere.
     fn nearest(&self, ended: &Ended, place: usize, home: f64, limit: f64) -> f64 {
-        let most = self.about_as_well(ended, limit);
+        let least = self.loss(&ended.values);
+        let most = least + ABOUT_AS_WELL * (limit - least);
         let (mut within, mut beyond) = (ended.values[place], home);
         for _ in 0..HALVINGS {
             let half = self.parameters[place].halfway(within, beyond);
@@ -170,36 +172,6 @@ impl Search<'_> {
             *(if fits { &mut within } else { &mut beyond }) = half;
         }
         within
-    }
-
-    /// Squares of a fit that is about as good as the best.
-    fn about_as_well(&self, ended: &Ended, limit: f64) -> f64 {
-        let least = self.loss(&ended.values);
-        least + ABOUT_AS_WELL * (limit - least)
-    }
-
-    /// Holds a rate that may be anywhere above `low` nearer to that, where a search from there is no worse than chance allows: from an
-    /// endless rate, which is the best by chance, no slope leads down.
-    fn nearer(
-        &self,
-        place: usize,
-        low: f64,
-        limit: f64,
-        home: &mut [f64],
-        held: &Told,
-    ) -> Result<(), SystemError> {
-        let there = home[place];
-        if !self.parameters[place].is_rate() || low <= 0.0 || there < FAR_ABOVE * low {
-            return Ok(());
-        }
-        for above in NEARER {
-            home[place] = above * low;
-            if self.loss(&self.best(home, held)?.values) <= limit {
-                return Ok(());
-            }
-        }
-        home[place] = there;
-        Ok(())
     }
 
     /// One value moved, and those that are told following.
@@ -222,11 +194,40 @@ impl Search<'_> {
             return ANY_VALUE.to_owned();
         };
         let mut within = value;
-        for _ in 0..HALVINGS {
-            let half = parameter.halfway(within, beyond);
-            *(if is_outside(half) { &mut beyond } else { &mut within }) = half;
-        }
+        self.halve((&mut within, &mut beyond), place, is_outside);
         no_more_words(parameter, self.actual(&there(within), place), beyond < within)
+    }
+
+    /// Takes a rate that is far above the least that is not ruled out back to that: the best by chance is endless.
+    fn taken_back(
+        &self,
+        ended: Ended,
+        place: usize,
+        (first, limit): (f64, f64),
+        home: &mut [f64],
+        held: &Told,
+    ) -> Result<Ended, SystemError> {
+        let (mut within, mut beyond) = (ended.values[place], first);
+        let is_outside = |to: f64| self.loss(&self.beside(&ended, place, to)) > limit;
+        self.halve((&mut within, &mut beyond), place, is_outside);
+        if !self.parameters[place].is_rate() || ended.values[place] < FAR_ABOVE * within {
+            return Ok(ended);
+        }
+        let there = std::mem::replace(&mut home[place], within);
+        let back = self.searched(&self.beside(&ended, place, within), home, held)?;
+        if self.loss(&back.values) <= limit {
+            return Ok(back);
+        }
+        home[place] = there;
+        Ok(ended)
+    }
+
+    /// Narrows down where a value that is moved becomes one that is `outside`.
+    fn halve(&self, (within, beyond): (&mut f64, &mut f64), place: usize, is_outside: impl Fn(f64) -> bool) {
+        for _ in 0..HALVINGS {
+            let half = self.parameters[place].halfway(*within, *beyond);
+            *(if is_outside(half) { &mut *beyond } else { &mut *within }) = half;
+        }
     }
 
     /// Fits the others anew. If they do not make up for all values that went back, those that they do make up for go back, one after the
@@ -248,9 +249,6 @@ impl Search<'_> {
         }
         for (place, open) in all() {
             held[place] = held[place].take().or(Some(open.why.clone()));
-        }
-        for (place, open) in all().filter(|(place, open)| is_outside(*place, open)) {
-            self.nearer(place, open.within[0], limit, home, held)?;
         }
         let again = self.best(home, held)?;
         if self.loss(&again.values) <= limit {
