@@ -10,6 +10,7 @@ import pytest
 from conftest import DATA, data_file, headstack, refused
 from headstack import Drive, validate
 from headstack.shown import error_ms
+from headstack.validation import RUNS, lock_words, skew_words
 
 # Drive, trace, which request its gaps belong to, and the error per request that VALIDATION.md quotes (in percent of the
 # mean, the drives as imported), rounded up.
@@ -145,6 +146,40 @@ def test_tracks_that_a_drive_passes_over_are_named_and_saved(tmp_path: Path) -> 
     # Others skip nothing.
     other = headstack("validate", "hp-c2247a", "--trace", trace("hp_c2247a"), "--phase-lock", "--json").json()
     assert other["phase"]["drives"][0]["fit"]["skipped_tracks"] == []
+
+
+def test_a_zone_that_ends_elsewhere_is_named_with_what_mends_it(tmp_path: Path) -> None:
+    """What was said of a file with a wrong zone boundary was a low coherence, or tracks with defects that are not there."""
+    times = tmp_path / "times.parquet"
+    zones = Drive("cheetah-9lp").spec()["layout"]["zone"]
+    ends, begins = "layout.zone.4.last_cylinder", "layout.zone.5.first_cylinder"
+    moved = {ends: zones[4]["last_cylinder"] + 5, begins: zones[5]["first_cylinder"] + 5}
+    sets = [word for path, value in moved.items() for word in ("--set", f"{path}={value}")]
+    load = ("--workload", "unix-like", "--requests", "6000")
+    headstack("simulate", "cheetah-9lp", *sets, *load, "--out", times)
+    words = ("validate", "cheetah-9lp", "--trace", times, "--replay", "measured", "--phase-lock")
+    doubts = headstack(*words, "--json").json()["phase"]["drives"][0]["geometry"]
+    (mend,) = doubts["mended_by"]
+    assert {change["path"]: change["instead"] for change in mend["changes"]} == moved
+    printed = " ".join(headstack(*words).out.split())
+    assert f"geometry is wrong from LBA {mend['from_lba']:,} on: `{ends}` = {moved[ends]}" in printed
+    right = headstack(*words, *sets, "--json").json()["phase"]["drives"][0]["geometry"]
+    assert right == {"out_of_step": [], "mended_by": []}
+
+
+def test_skews_of_one_zone_are_named_by_where_it_begins() -> None:
+    def zone(number: int, source: str) -> dict[str, object]:
+        skew = {"revolutions": 0.1, "from": source}
+        return {"zone": number, "first_lba": 1000 * number, "track_skew": skew, "cylinder_skew": skew}
+
+    text = skew_words({"zones": [zone(0, "file"), zone(1, "zone")]})  # type: ignore[typeddict-item]
+    assert text == "Zone 1 (from LBA 1,000) has other skews than the file says; the fitted drive has them."
+    assert not skew_words({"zones": [zone(0, "zone"), zone(1, "zone")]})  # type: ignore[typeddict-item]
+
+
+def test_a_lock_of_a_file_in_runs_does_not_blame_the_times() -> None:
+    phase = {"fitted_to_requests": 9, "drives": [{"fit": {"period_found": False, "zones": []}}]}
+    assert lock_words(phase) == f"phase-locked at the file's speed: {RUNS}"
 
 
 def test_the_fitted_drive_is_a_drive_file(tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from headstack.results.common import GapChoice, ListedTrack, SkippedTrack
+    from headstack.results.common import AngleFit, GapChoice, GeometryDoubts, ListedTrack, SkippedTrack, ZoneAngles
     from headstack.results.validations import Intervals, OverSeeds, ResidualClass, RetriesScored, ValidationSummary
     from headstack.run import Overrides
 
@@ -178,11 +178,23 @@ def lock_words(phase: Mapping[str, Any]) -> str:
     if found == drives:
         return "phase-locked"
     whose = f" of {drives - found:,} of {drives:,} drives" if found else ""
-    return f"phase-locked at the file's speed{whose}: the times do not tell the period"
+    return f"phase-locked at the file's speed{whose}: {_why_not(phase)}"
 
 
-def untold(requests: int) -> str:
-    """That so many requests do not tell the period."""
+RUNS = "the file describes runs of tracks, whose angles are not fitted"
+"""Why a phase lock finds nothing whatever the times are."""
+
+
+def _why_not(phase: Mapping[str, Any]) -> str:
+    """Why the period of some drives was not found."""
+    fits = [drive["fit"] for drive in phase["drives"] if not drive["fit"]["period_found"]]
+    return RUNS if all(not fit["zones"] for fit in fits) else "the times do not tell the period"
+
+
+def untold(fit: Mapping[str, Any], requests: int) -> str:
+    """That so many requests do not tell the period, or that it was not looked for."""
+    if not fit["zones"]:
+        return RUNS
     return f"{the_first(requests, 'request')} {'does' if requests == 1 else 'do'} not tell the period"
 
 
@@ -208,6 +220,56 @@ def not_skipped_words(tracks: list[ListedTrack]) -> str:
     )
 
 
+def geometry_words(geometry: GeometryDoubts) -> str:
+    """Where the file's geometry is wrong and what mends it, in sentences; empty where nothing speaks against it."""
+    said = [_out_of_step_words(geometry)] if geometry["out_of_step"] else []
+    for mend in geometry["mended_by"]:
+        changes = " and ".join(
+            f"`{change['path']}` = {change['instead']} (not {change['file']})" for change in mend["changes"]
+        )
+        said.append(
+            f"The file's geometry is wrong from LBA {mend['from_lba']:,} on: {changes} brings the coherence of pairs from "
+            f"{mend['coherence_before']:.2f} to {mend['coherence_after']:.2f}. The fitted drive does not have it: change the file, "
+            "and fit anew."
+        )
+    return " ".join(said)
+
+
+def _out_of_step_words(geometry: GeometryDoubts) -> str:
+    """From which LBA on angles have nothing to do with the file's."""
+    ranges = [
+        f"LBA {first['begins_between_lbas'][1]:,} to {first['ends_between_lbas'][0]:,}"
+        for first in geometry["out_of_step"]
+    ]
+    more = f" and {len(ranges) - NAMED:,} more ranges" if len(ranges) > NAMED else ""
+    begins = geometry["out_of_step"][0]["begins_between_lbas"]
+    text = (
+        f"Angles are out of step with the file in {', '.join(ranges[:NAMED])}{more}: something is wrong between LBA "
+        f"{begins[0]:,} and {begins[1]:,}."
+    )
+    if geometry["mended_by"]:
+        return text
+    return f"{text} No single number of heads, sectors a track, zone boundary or spare tracks that was tried mends it."
+
+
+def skew_words(fit: AngleFit) -> str:
+    """Which zones have other skews than the file says, in a sentence; empty where all or none have."""
+
+    def is_other(zone: ZoneAngles) -> bool:
+        skews = (zone["track_skew"], zone["cylinder_skew"])
+        return any(skew is not None and skew["from"] in ("one-value", "zone") for skew in skews)
+
+    zones = fit["zones"]
+    others = [zone for zone in zones if is_other(zone)]
+    if not others or len(others) == len(zones):
+        return ""
+    named = ", ".join(f"{zone['zone']} (from LBA {zone['first_lba']:,})" for zone in others[:NAMED])
+    more = f" and {len(others) - NAMED:,} more" if len(others) > NAMED else ""
+    which = "Zone" if len(others) == 1 else "Zones"
+    verb = "has" if len(others) == 1 else "have"
+    return f"{which} {named}{more} {verb} other skews than the file says; the fitted drive has them."
+
+
 def answer(summary: Mapping[str, Any]) -> str:
     """How far the simulated times are off, on how many requests, in a sentence."""
     text = f"The simulated times of {plural(summary['requests'], 'measured request')} are off by {_off(summary)}"
@@ -215,7 +277,10 @@ def answer(summary: Mapping[str, Any]) -> str:
         unlocked = _off(summary["without_phase_lock"])
         found, drives = lock_counts(summary["phase"])
         if not found:
-            text = f"The phase lock does not find the period in these times. {text} with it, and by {unlocked} without"
+            nothing = "does not find the period in these times"
+            if _why_not(summary["phase"]) == RUNS:
+                nothing = f"fits nothing: {RUNS}"
+            text = f"The phase lock {nothing}. {text} with it, and by {unlocked} without"
         else:
             whose = "the spindle's phase" if found == drives else f"the phase of {found:,} of {drives:,} spindles"
             text += f" where {whose} is followed, and by {unlocked} where it is not"

@@ -181,14 +181,19 @@ impl PhaseFit {
     /// The angle at which sector `lba` ends, in turns within [0, 1), as fitted; `None` beyond the drive's capacity.
     /// Unlike a drive file, it knows the skews between ranges of cylinders.
     pub fn end_revolutions(&self, geometry: &Geometry, lba: u64) -> Option<f64> {
-        let is_new = !self.skipped.is_empty() || !self.not_skipped.is_empty();
-        let bare = || geometry.without_listed(self.listed_taken_from);
-        let skipping = is_new.then(|| bare().skipping(&self.skipped));
-        let site = skipping.as_ref().unwrap_or(geometry).site(lba)?;
+        let site = self.placed(geometry).site(lba)?;
         let zone = &self.zones[site.zone];
         let range = zone.range_skew.map_or(0.0, |skew| skew.turns);
         let values = geometry.values(site.zone, zone.track_skew.turns, zone.cylinder_skew.turns, range);
         Some((zone.first_sector.turns + site.turns(&values)).rem_euclid(1.0))
+    }
+
+    /// The geometry of the file with the tracks that are passed over.
+    pub(crate) fn placed(&self, geometry: &Geometry) -> Geometry {
+        if self.skipped.is_empty() && self.not_skipped.is_empty() {
+            return geometry.clone();
+        }
+        geometry.without_listed(self.listed_taken_from).skipping(&self.skipped)
     }
 
     /// `sightings` are placed as the file has them, and as they were fitted; so are the models.

@@ -18,7 +18,7 @@ pub(crate) type Steps = [f64; LEVELS];
 pub struct Site {
     /// Number of the zone, from 0.
     pub zone: usize,
-    /// From the beginning of the track's first sector to the end of this one, in turns: exact.
+    /// From where skews put the beginning of the track's first sector to the end of this one, in turns: exact.
     pub end_revolutions: f64,
     /// Steps from the zone's first track. By cylinder: heads within the cylinder, cylinders (within the range, if there
     /// are ranges), ranges. By surface: cylinders along the surface, changes of surface, none.
@@ -65,6 +65,8 @@ pub struct Geometry {
     heads: u32,
     /// Cylinders in a group of by-surface order.
     group: u32,
+    /// By how much the tracks of each head lag behind where skews put them, in turns: the file's; empty where none does.
+    head_turns: Vec<f64>,
     pub(crate) zones: Vec<ZoneGeometry>,
     /// The tracks that the file lists as passed over.
     listed: Option<Listed>,
@@ -75,15 +77,14 @@ pub struct Geometry {
 impl Geometry {
     /// The geometry of a checked description. Ranges are those groups of cylinders that share spare sectors.
     pub fn new(spec: &LayoutSpec) -> Self {
-        // Heads with angles of their own are to the fit what runs of tracks are: nothing it knows how to find.
-        let alike = spec.head_angle_revolutions.is_empty();
-        let zones = spec.zone.iter().filter(|_| alike).map(|zone| zone_geometry(zone, spec.order)).collect();
+        let zones = spec.zone.iter().map(|zone| zone_geometry(zone, spec.order)).collect();
         let group = spec.group_cylinders.unwrap_or(1).max(1);
         Self {
             layout: Layout::new(spec),
             order: spec.order,
             heads: spec.heads.max(1),
             group,
+            head_turns: spec.head_angle_revolutions.clone(),
             zones,
             listed: Listed::new(spec),
             skipped: Vec::new(),
@@ -166,22 +167,26 @@ impl Geometry {
         self
     }
 
-    /// Where a sector is; `None` beyond the drive's capacity, and for drives that are described in runs of tracks or whose
-    /// heads have angles of their own: what is fitted are the angles of zones.
+    /// Where a sector is; `None` beyond the drive's capacity, and for drives that are described in runs of tracks: what is fitted
+    /// are the angles of zones. Those of heads are the file's.
     pub fn site(&self, lba: u64) -> Option<Site> {
         if lba >= self.layout.capacity() {
             return None;
         }
         let place = self.layout.locate(lba);
         let zone = place.zone as usize;
-        let mut steps = self.steps(self.zones.get(zone)?, place.cylinder, place.head);
+        let (mut head, mut steps) =
+            (place.head, self.steps(self.zones.get(zone)?, place.cylinder, place.head));
         if let Some(skipped) = self.skipped.get(zone).filter(|skipped| !skipped.is_empty()) {
             let track = steps[1] * self.heads() + steps[0];
             let track = track + skipped.partition_point(|&from| from as f64 <= track) as f64;
             let cylinder = (track / self.heads()).floor();
             steps = [track - cylinder * self.heads(), cylinder, 0.0];
+            // Only in cylinder order, where it is the number of the step.
+            head = steps[0] as u32;
         }
-        let end_revolutions = (f64::from(place.slot) + 1.0) / f64::from(place.slots);
+        let lag = self.head_turns.get(head as usize).copied().unwrap_or(0.0);
+        let end_revolutions = (f64::from(place.slot) + 1.0) / f64::from(place.slots) + lag;
         Some(Site { zone, end_revolutions, steps })
     }
 
@@ -312,7 +317,8 @@ mod tests {
             Order::SerpentineByCylinder,
             Order::SerpentineBySurface,
         ] {
-            let spec = spec(order);
+            let mut spec = spec(order);
+            spec.head_angle_revolutions = vec![0.0, 0.21, -0.13, 0.4];
             let layout = Layout::new(&spec);
             for ranges in [None, Some(3)] {
                 let geometry = Geometry::new(&spec).with_ranges(ranges);

@@ -14,12 +14,15 @@
 
 pub mod gap;
 
+mod alteration;
 mod apply;
+mod disagree;
 mod evidence;
 mod fit;
 mod geometry;
 mod kernel;
 mod listed;
+mod misfit;
 mod model;
 mod observation;
 mod offset;
@@ -33,8 +36,11 @@ mod skip;
 mod speed;
 mod tracker;
 
+pub use alteration::Alteration;
+pub use disagree::Disagreement;
 pub use fit::{Coherence, Estimate, Hypotheses, PhaseFit, Source, ZoneFit};
 pub use geometry::{Geometry, Site};
+pub use misfit::{Mend, Misfit};
 pub use observation::Observation;
 pub use skip::SkippedTrack;
 pub use tracker::{Judgement, Tracker, TrackerDiagnostics, TrackerOptions};

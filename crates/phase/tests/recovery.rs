@@ -478,3 +478,14 @@ fn a_drive_recorded_surface_by_surface_is_found_too() {
     let (fit, error) = held_out_error(&truth, &truth.file(), 17, 6000);
     assert!(error < 0.01, "{error} {fit:#?}");
 }
+
+/// The times were blamed: nothing was fitted to such files, whatever they told.
+#[test]
+fn heads_with_angles_of_their_own_are_locked() {
+    let mut truth = plain();
+    truth.layout.head_angle_revolutions =
+        (0..truth.layout.heads).map(|head| (0.37 * f64::from(head)).fract()).collect();
+    let (fit, error) = held_out_error(&truth, &truth.file(), 12, 3000);
+    assert!(fit.period_found && fit.zones.len() == truth.layout.zone.len());
+    assert!(error < 0.02 * truth.period_ns, "{error} ns");
+}

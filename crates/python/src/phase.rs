@@ -6,8 +6,10 @@ use crate::poll::{Poll, Polled};
 use crate::system::System;
 use crate::trace::Trace;
 use crate::validate::Sample;
+use headstack_drive::layout::Layout;
+use headstack_drive::spec::LayoutSpec;
 use headstack_phase::gap::{Gap as GapFound, GapVerdict};
-use headstack_phase::{Estimate, Hypotheses, PhaseFit, Source};
+use headstack_phase::{Estimate, Hypotheses, Misfit, PhaseFit, Source};
 use headstack_system::phase::{Fitted, decide_gap, fit as fit_system};
 use headstack_system::summary::PhaseSummary;
 use headstack_system::{RunOptions, SystemError};
@@ -74,10 +76,11 @@ impl PhaseLock {
     pub(crate) fn value(&self, fitted_to: usize, tracking: &[PhaseSummary]) -> Value {
         let drives = self.fitted.config.drives.iter().zip(&self.fitted.drives).enumerate();
         let drives = drives.filter_map(|(number, (drive, fit))| {
-            let fit = &fit.as_ref()?.fit;
+            let found = fit.as_ref()?;
             Some(json!({
                 "drive": drive.name,
-                "fit": fit_value(fit),
+                "fit": fit_value(&found.fit, &first_lbas(&drive.spec.layout)),
+                "geometry": misfit_value(&found.misfit),
                 "tracking": tracking.get(number),
             }))
         });
@@ -85,7 +88,12 @@ impl PhaseLock {
     }
 }
 
-fn fit_value(fit: &PhaseFit) -> Value {
+/// Where each zone begins.
+fn first_lbas(layout: &LayoutSpec) -> Vec<u64> {
+    Layout::new(layout).zones().map(|zone| zone.first_lba).collect()
+}
+
+fn fit_value(fit: &PhaseFit, first_lbas: &[u64]) -> Value {
     json!({
         "rotation_rpm": fit.rpm,
         "rotation_ms": fit.period_ns / 1e6,
@@ -105,6 +113,7 @@ fn fit_value(fit: &PhaseFit) -> Value {
         "zone_offsets": hypotheses_value(&fit.offsets),
         "zones": fit.zones.iter().map(|zone| json!({
             "zone": zone.zone,
+            "first_lba": first_lbas.get(zone.zone),
             "pairs": zone.pairs,
             "track_skew": estimate_value(&zone.track_skew),
             "cylinder_skew": estimate_value(&zone.cylinder_skew),
@@ -122,6 +131,30 @@ fn fit_value(fit: &PhaseFit) -> Value {
         "listed_not_skipped": fit.not_skipped.iter().map(|[cylinder, head]| json!({
             "cylinder": cylinder,
             "head": head,
+        })).collect::<Vec<_>>(),
+    })
+}
+
+/// Where angles are out of step with the file's geometry, and what mends it.
+fn misfit_value(misfit: &Misfit) -> Value {
+    json!({
+        "out_of_step": misfit.ranges.iter().map(|range| json!({
+            "begins_between_lbas": [range.begins_between.0, range.begins_between.1],
+            "ends_between_lbas": [range.ends_between.0, range.ends_between.1],
+            "observations": range.observations,
+            "agreeing": range.agreeing,
+            "log_odds": range.log_odds,
+        })).collect::<Vec<_>>(),
+        "mended_by": misfit.mends.iter().map(|mend| json!({
+            "changes": mend.changes.iter().map(|(path, file, instead)| json!({
+                "path": path,
+                "file": file,
+                "instead": instead,
+            })).collect::<Vec<_>>(),
+            "from_lba": mend.from_lba,
+            "coherence_before": mend.coherence.0,
+            "coherence_after": mend.coherence.1,
+            "standard_errors_ahead": mend.ahead,
         })).collect::<Vec<_>>(),
     })
 }

@@ -204,12 +204,7 @@ impl Search<'_> {
             let why = format!(
                 "what it does to the table {who} can do as well: fit it without, or name other sizes"
             );
-            held.contains(&place).then_some(Open {
-                why,
-                within: [0.0, f64::INFINITY],
-                at_low: None,
-                is_alike: true,
-            })
+            held.contains(&place).then_some(Open { why, within: [0.0, f64::INFINITY], is_alike: true })
         };
         (0..self.parameters.len()).map(what).collect()
     }

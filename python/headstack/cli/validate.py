@@ -200,7 +200,7 @@ def _show(summary: Mapping[str, Any]) -> None:
             text_columns=(0, 1),
         )
     from headstack.calibration.retries import demerit_with_retries
-    from headstack.validation import lock_words, not_skipped_words, skipped_words
+    from headstack.validation import geometry_words, lock_words, not_skipped_words, skew_words, skipped_words
 
     lock = f", {lock_words(summary['phase'])}" if summary["phase_lock"] else ""
     pairs: list[tuple[str, str]] = [
@@ -212,6 +212,10 @@ def _show(summary: Mapping[str, Any]) -> None:
         pairs.append(("retries", demerit_with_retries(summary["retries"], without)))
     for drive in summary.get("phase", {}).get("drives", []):
         pairs.append(("fitted", _fit(drive, summary["phase"]["fitted_to_requests"])))
+        if said := geometry_words(drive["geometry"]):
+            pairs.append(("geometry", said))
+        if said := skew_words(drive["fit"]):
+            pairs.append(("skews", said))
         if drive["fit"]["skipped_tracks"]:
             pairs.append(("angles jump", skipped_words(drive["fit"]["skipped_tracks"])))
         if drive["fit"]["listed_not_skipped"]:
@@ -238,7 +242,7 @@ def _fit(drive: Mapping[str, Any], requests: int) -> Shown:
 
     fit, tracking = drive["fit"], drive["tracking"]
     if not fit["period_found"]:
-        return shown(f"nothing: {untold(requests)}", requests)
+        return shown(f"nothing: {untold(fit, requests)}", requests)
     coherence = fit["coherence"]
     fitted = several(
         "{} rpm from the first {requests} requests, coherence of pairs {coherence of pairs} (the file's layout: {with the file's layout})",

@@ -13,7 +13,15 @@ from headstack.report.residual_charts import Against
 from headstack.report.tables import PHASES
 from headstack.residuals import GUESSES, NEAR_CYLINDERS, OPS, REVOLUTION_TOLERANCE, class_words, is_exact, where, worst
 from headstack.shown import number, signed
-from headstack.validation import UNLOCKED, lock_counts, not_skipped_words, skipped_words, untold
+from headstack.validation import (
+    UNLOCKED,
+    geometry_words,
+    lock_counts,
+    not_skipped_words,
+    skew_words,
+    skipped_words,
+    untold,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -232,7 +240,9 @@ def fit_section(drive: Mapping[str, Any], requests: int) -> Section:
     fit, tracking = drive["fit"], drive["tracking"]
     title = f"What the phase lock fitted to {drive['drive']}"
     if not fit["period_found"]:
-        return Section(title, f"Nothing: {untold(requests)}. {UNLOCKED}")
+        return Section(
+            title, f"Nothing: {untold(fit, requests)}. {UNLOCKED} {geometry_words(drive['geometry'])}".strip()
+        )
     coherence = fit["coherence"]
     text = (
         f"{fit['rotation_rpm']:.2f} rpm ({fit['rotation_ms']:.4f} ms a revolution) from {number(fit['observations'])} of "
@@ -246,6 +256,8 @@ def fit_section(drive: Mapping[str, Any], requests: int) -> Section:
             f" In test requests the phase is followed to {tracking['sigma_revolutions']:.4f} revolutions, and found again "
             f"after {number(tracking['reacquisitions'])} jumps."
         )
+    for said in (geometry_words(drive["geometry"]), skew_words(fit)):
+        text += f" {said}" if said else ""
     if fit["skipped_tracks"]:
         text += f" {skipped_words(fit['skipped_tracks'])}"
     if fit["listed_not_skipped"]:

@@ -193,6 +193,7 @@ class ZoneAngles(TypedDict):
     """The angles of one zone."""
 
     zone: int
+    first_lba: int
     pairs: int
     track_skew: Revolutions | None
     cylinder_skew: Revolutions | None
@@ -237,6 +238,46 @@ class AngleFit(TypedDict):
     """Tracks that the file lists and that are not passed over; the fitted drive leaves them out."""
 
 
+class OutOfStep(TypedDict):
+    """A range of addresses whose angles have nothing to do with those of the file."""
+
+    begins_between_lbas: list[int]
+    """The last address before it that was seen, and the first within it."""
+    ends_between_lbas: list[int]
+    observations: int
+    agreeing: Figure
+    """Share of the observations that agree with those elsewhere: about 0.1 by chance."""
+    log_odds: Figure
+    """Natural logarithm of the odds of any angle against half of them being as the file has them."""
+
+
+class GeometryChange(TypedDict):
+    """A number of the file's geometry, and the one that the angles speak for."""
+
+    path: str
+    file: int
+    instead: int
+
+
+class GeometryMend(TypedDict):
+    """Numbers that belong together, and what they do."""
+
+    changes: list[GeometryChange]
+    from_lba: int
+    """The first address that lies elsewhere with them."""
+    coherence_before: Figure
+    coherence_after: Figure
+    standard_errors_ahead: Figure
+
+
+class GeometryDoubts(TypedDict):
+    """What the angles say against the file's geometry; lists are empty where they say nothing."""
+
+    out_of_step: list[OutOfStep]
+    mended_by: list[GeometryMend]
+    """What would mend it, each on top of those before it; the fitted drive has none of it."""
+
+
 class Tracking(TypedDict):
     """How well the spindle's angle was followed."""
 
@@ -252,6 +293,7 @@ class DriveAngles(TypedDict):
 
     drive: str
     fit: AngleFit
+    geometry: GeometryDoubts
     tracking: Tracking
 
 

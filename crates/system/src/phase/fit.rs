@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use headstack_phase::{Geometry, Observation, PhaseFit, Source, ZoneFit};
+use headstack_phase::{Geometry, Misfit, Observation, PhaseFit, Source, ZoneFit};
 use headstack_trace::RequestSource;
 use headstack_units::Nanos;
 
@@ -23,6 +23,8 @@ pub struct DriveFit {
     pub fit: PhaseFit,
     /// Numbers of the zones whose angles nothing was seen of: to be learnt on the way.
     pub unseen_zones: Vec<u32>,
+    /// What speaks against the geometry of the file.
+    pub misfit: Misfit,
 }
 
 /// The drives of a system as a trace shows them.
@@ -56,13 +58,17 @@ pub fn fit(
             }
             let geometry = Geometry::new(&spec.layout);
             let fit = PhaseFit::new(observations, &geometry, spec.rotation_rpm);
-            config.drives[number].spec = fit.apply(spec);
             let unseen_zones = unseen_zones(&fit);
             // What the file said and what became of it shows in the first round.
-            drives[number] = Some(match drives[number].take() {
-                Some(first) if round > 0 => DriveFit { unseen_zones, ..first },
-                _ => DriveFit { fit, unseen_zones },
-            });
+            let (fitted, found) = match drives[number].take() {
+                Some(first) if round > 0 => (fit.apply(spec), DriveFit { unseen_zones, ..first }),
+                _ => {
+                    let misfit = Misfit::new(spec, observations, &fit);
+                    (fit.apply(spec), DriveFit { fit, unseen_zones, misfit })
+                }
+            };
+            config.drives[number].spec = fitted;
+            drives[number] = Some(found);
         }
         system = Arc::new(System::new(config)?);
     }
