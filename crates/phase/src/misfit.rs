@@ -37,8 +37,6 @@ pub struct Mend {
     pub ahead: f64,
 }
 
-/// Standard errors by which a change must be ahead, beyond what the best of all tried is by chance.
-const CLEAR: f64 = 4.0;
 /// A change is worth a fit of its own if pairs agree by so much better.
 const WORTH: f64 = 0.03;
 /// The same, less, where the fit has tracks passed over: their own fit will tell.
@@ -207,12 +205,9 @@ impl State {
             let mut scored: Vec<(f64, Alteration)> = scored.collect();
             scored.sort_by(|a, b| b.0.total_cmp(&a.0));
             tried.extend(of_zones);
-            // Where a zone's number mends it, heads need no trial.
-            if !scored.is_empty() {
-                fitted = scored.into_iter().take(FITTED).map(|(_, change)| change).collect();
-            }
+            fitted.extend(scored.into_iter().take(FITTED).map(|(_, change)| change));
         }
-        let clear = CLEAR + look_elsewhere(tried.len() as f64);
+        let clear = look_elsewhere(tried.len() as f64);
         let mut best: Option<(Alteration, Self, f64)> = None;
         for change in fitted {
             let Some(state) = self.with(change, observations) else { continue };

@@ -282,13 +282,20 @@ impl<'a> Line<'a> {
         Some(self.mechanism + Nanos((turn * (late / turn).ceil()) as u64))
     }
 
+    /// The most of a command that goes through the cache as one: where two pieces are needed they are of one size, so that a third may lie
+    /// beside them.
+    fn piece_of(&self, command: u64) -> u64 {
+        if command.div_ceil(self.piece_bytes) == 2 { command.div_ceil(2) } else { self.piece_bytes }
+    }
+
     /// A command, piece by piece: its overhead and its delay come before the first.
     fn command(&mut self, bytes: u64, asked: Nanos, head: &mut Head<'_>) {
         let mut overhead_ms = self.model.spec.cache.overhead(self.run.op);
         let mut delay = self.service.draw().min(LATEST);
         let mut left = bytes;
+        let most = self.piece_of(bytes);
         while left > 0 {
-            let piece = Piece { bytes: left.min(self.piece_bytes), overhead_ms, delay };
+            let piece = Piece { bytes: left.min(most), overhead_ms, delay };
             left -= piece.bytes;
             match self.run.op {
                 Op::Write => self.write(&piece, head),
@@ -347,9 +354,13 @@ impl<'a> Line<'a> {
     fn write(&mut self, piece: &Piece, head: &mut Head<'_>) {
         let begins = self.cache.room(piece.bytes, self.interface);
         self.interface = self.over_the_interface(piece, begins);
-        // Data come in while the platter turns on.
-        let from = self.turned_on.take().unwrap_or(self.interface);
-        self.mechanism = self.on_the_media(piece, self.mechanism.max(from), head).max(self.interface);
+        if !self.model.spec.cache.write_through {
+            self.mechanism = self.on_the_media(piece, self.mechanism.max(self.interface), head);
+        } else {
+            // Data come in while the platter turns on, and while others are written.
+            let from = self.turned_on.take().unwrap_or(begins + Nanos::from_ms(piece.overhead_ms));
+            self.mechanism = self.on_the_media(piece, self.mechanism.max(from), head).max(self.interface);
+        }
         self.cache.hold(piece.bytes, self.mechanism);
     }
 

@@ -118,14 +118,17 @@ fn where_a_record_waits_for_the_media_the_platter_turns_on() {
     let mut spec = plain();
     spec.cache.write_through = true;
     spec.cache.overhead_ms = 3.0;
-    // The first goes over the interface, then to the media; the others come in while the platter turns on.
-    let first = 0.5 + 0.003 + 1.0;
+    // The others come in while the platter turns on.
+    let first = 0.003 + 1.0;
     assert_near(seconds(spec.clone(), &three(Op::Write)), first + 2.0 * (0.01 + 1.0));
     // Nothing of a delay shows that ends before it.
     spec.server.write_delay = Some(TimeLaw::Constant(6.9));
     assert_near(seconds(spec.clone(), &three(Op::Write)), 0.0069 + first + 2.0 * (0.01 + 1.0));
     spec.server.write_delay = Some(TimeLaw::Constant(7.1));
     assert_near(seconds(spec.clone(), &three(Op::Write)), 0.0071 + first + 2.0 * (0.02 + 1.0));
+    // Nor of an interface that is slower, but for each record as a whole.
+    (spec.server.write_delay, spec.cache.write_interface_mb_per_s) = (None, Some(0.4));
+    assert_near(seconds(spec, &three(Op::Write)), 3.0 * (2.5 + 0.003));
     // A read that the drive does not read ahead for: 0.5 s over the interface, and 3 ms.
     let mut spec = plain();
     spec.cache.read_ahead = false;

@@ -63,7 +63,7 @@ impl ModelSpec {
                 write_interface_mb_per_s: Some(writes).filter(|&rate| rate != reads),
                 command_kib: Some(ATA_COMMAND_KIB),
                 read_ahead: reads_ahead(spec),
-                write_through: matches!(spec.write_policy, WritePolicy::WriteThrough {}),
+                write_through: writes_through(spec),
                 overhead_ms: reads_ms,
                 write_overhead_ms: Some(writes_ms).filter(|&time| time != reads_ms),
                 read_delay: None,
@@ -81,6 +81,11 @@ impl ModelSpec {
             },
         }
     }
+}
+
+/// Whether a write is over when it is on the media.
+fn writes_through(spec: &DriveSpec) -> bool {
+    matches!(spec.write_policy, WritePolicy::WriteThrough {})
 }
 
 /// Whether the drive reads on behind a read that continued the one before.
@@ -101,7 +106,10 @@ fn overheads_ms(spec: &DriveSpec) -> [f64; 2] {
         (None, true) => hit_ms(),
         (None, false) => controller.read_overhead_ms,
     };
-    let write_ms = by_history.map_or(controller.write_overhead_ms, |history| history.write_hit_ms[1]);
+    let all_ms = || by_history.map_or(controller.write_overhead_ms, |history| history.write_hit_ms[1]);
+    // Of what lies beside the data nothing shows, but where the media wait for it.
+    let beside = controller.write_data_after_ms.filter(|_| !writes_through(spec));
+    let write_ms = beside.unwrap_or_else(all_ms);
     [read_ms + controller.read_completion_ms, write_ms + controller.write_completion_ms]
 }
 
