@@ -30,12 +30,17 @@ pub fn rebuild(found: &Extraction, name: &str) -> Result<DriveSpec, MeasureError
         };
         return Err(MeasureError::Insufficient { problem: warning.to_string(), hint: hint.to_owned() });
     }
-    let heads = found.value("heads").ok_or_else(|| lacks("how many surfaces there are"))? as u32;
+    let not_counted = found.warnings.contains(&Warning::SurfacesNotCounted);
+    let heads = found.value("heads").or(not_counted.then_some(1.0));
+    let heads = heads.ok_or_else(|| lacks("how many surfaces there are"))? as u32;
     if found.zones.is_empty() {
         return Err(lacks("the tracks"));
     }
     let mut builder = Builder { found, provenance: BTreeMap::new() };
     let layout = builder.layout(heads);
+    if not_counted {
+        builder.assumed("layout.heads", "not known: each track is taken for a cylinder of its own");
+    }
     let seek = builder.seek().ok_or_else(|| lacks("the seek curve"))?;
     let mechanics = builder.mechanics();
     let controller = builder.controller().ok_or_else(|| lacks("the overhead"))?;

@@ -284,6 +284,15 @@ fn write_caches_are_rebuilt_as_they_empty() {
     assert!(all.iter().all(Outcome::replays), "writes missed by 6 to 55 % before: {}", told(&all).0);
 }
 
+/// Tracks along surfaces that no skew and no time counts: each is taken for a cylinder of its own, which is told and not stated.
+#[test]
+fn a_drive_whose_surfaces_are_not_counted_is_rebuilt_over_tracks() {
+    let outcome = Outcome::of(6, Noise::NONE);
+    let text = told(std::slice::from_ref(&outcome)).0;
+    assert!(outcome.warnings.contains(&"surfaces-not-counted"), "{text}");
+    assert!(outcome.wrong.is_empty() && outcome.replays(), "no file was made before: {text}");
+}
+
 /// A look at each: `DRIVES=3..9`, `QUIET=1` without noise.
 #[test]
 #[ignore = "a report, not a test"]

@@ -12,6 +12,7 @@ use super::{cache, load, pieces, scan, skippy, stream, write_cache, zoned};
 use crate::MeasureError;
 use crate::reading::cylinders::CylinderMap;
 use crate::reading::known::Known;
+use crate::reading::order::TrackOrder;
 use crate::reading::rotation::Rotation;
 use crate::reading::stalls::{Stalls, stalls};
 use crate::reading::writes;
@@ -41,8 +42,10 @@ pub fn extract(record: &Record) -> Result<Extraction, MeasureError> {
         let zone = zones.iter().rev().find(|zone| zone.first_lba <= lba);
         zone.map_or(0.0, |zone| 1.0 / zone.sectors_per_revolution)
     };
-    let times =
-        known.spindle.map(|spindle| Times::of(record, known.changes(), spindle, slope)).unwrap_or_default();
+    let times = known
+        .spindle
+        .map(|spindle| Times::of(record, known.sure_changes(), spindle, slope))
+        .unwrap_or_default();
     let seek = known
         .spindle
         .map(|spindle| {
@@ -60,6 +63,7 @@ pub fn extract(record: &Record) -> Result<Extraction, MeasureError> {
         order: known
             .order
             .as_ref()
+            .filter(|order| order.counted)
             .map(|order| if order.by_surface { "serpentine-by-surface" } else { "classical" }),
         group_cylinders: known.order.as_ref().filter(|o| o.by_surface).map(|order| order.group_cylinders),
         naive: sawtooths.first().and_then(skippy::naive),
@@ -78,7 +82,7 @@ pub fn extract(record: &Record) -> Result<Extraction, MeasureError> {
         cache,
         zones,
     };
-    count_cylinders(&mut found, known.order.as_ref().map(|order| order.heads));
+    count_cylinders(&mut found, known.order.as_ref());
     let stalls = stalls(record);
     let stalls = stalls.as_ref();
     found.parameters =
@@ -88,8 +92,8 @@ pub fn extract(record: &Record) -> Result<Extraction, MeasureError> {
 }
 
 /// Cylinders of zones, as a drive file has them.
-fn count_cylinders(found: &mut Extraction, heads: Option<u32>) {
-    let Some(heads) = heads else { return };
+fn count_cylinders(found: &mut Extraction, order: Option<&TrackOrder>) {
+    let Some(heads) = order.and_then(TrackOrder::surfaces) else { return };
     let (_, cylinders) = layout(found, heads);
     for (zone, [first, last]) in found.zones.iter_mut().zip(cylinders) {
         (zone.first_cylinder, zone.last_cylinder) = (Some(first), Some(last));
@@ -129,7 +133,7 @@ fn warnings(record: &Record, known: &Known, found: &Extraction, stalls: Option<&
     }
     if known.spindle.is_some()
         && known.has_zones()
-        && known.order.is_none()
+        && known.order.as_ref().is_none_or(|order| !order.counted)
         && record.has_finished(ProbeName::Surfaces)
     {
         warnings.push(Warning::SurfacesNotCounted);

@@ -100,7 +100,7 @@ impl Parameters<'_> {
             all.push(seen("sectors_per_track", "sectors", sawtooth.sectors_per_track, None, method));
         }
         let zones = &self.found.zones;
-        let heads = self.known.order.as_ref().map(|order: &TrackOrder| order.heads);
+        let heads = self.known.order.as_ref().and_then(TrackOrder::surfaces);
         if let Some(heads) = heads {
             let method = match self.known.changes() {
                 Changes::CylinderOnly | Changes::Alike => {
@@ -119,7 +119,9 @@ impl Parameters<'_> {
             ));
         }
         let of_head = start.map(|zone| (zone.track_skew_sectors, zone.track_skew_ci95_sectors));
-        let of_cylinder = start.map(|zone| (zone.cylinder_skew_sectors, zone.cylinder_skew_ci95_sectors));
+        let of_cylinder = start
+            .filter(|_| self.known.sure_changes() != Changes::Unknown)
+            .map(|zone| (zone.cylinder_skew_sectors, zone.cylinder_skew_ci95_sectors));
         for (name, skew) in [("track_skew_sectors", of_head), ("cylinder_skew_sectors", of_cylinder)] {
             if let Some((Some(value), ci95)) = skew {
                 all.push(seen(
@@ -326,7 +328,9 @@ impl Parameters<'_> {
             if self.found.seek.write.is_empty() { &self.found.seek.read } else { &self.found.seek.write };
         if let (Some(first), Some(last)) = (points.first(), points.last()) {
             let method = "minimum time over the distance less that on the same track";
-            all.push(seen("seek_single_ms", "ms", first.ms, Some(first.ci95_ms), method));
+            if self.known.sure_changes() != Changes::Unknown {
+                all.push(seen("seek_single_ms", "ms", first.ms, Some(first.ci95_ms), method));
+            }
             all.push(seen("seek_longest_ms", "ms", last.ms, Some(last.ci95_ms), method));
         }
         all.extend(self.bus_beside_media());

@@ -143,7 +143,8 @@ impl fmt::Display for Warning {
             }
             Self::SurfacesNotCounted => f.write_str(
                 "surfaces could not be counted: no second kind of skew recurs (equal skews, or tracks that cannot be told \
-                 apart)",
+                 apart), and no time from track to track tells them. Skews and seeks are told from track to track, and in \
+                 a drive file each track is a cylinder of its own",
             ),
             Self::FailedAccesses { count: 1 } => f.write_str("1 access failed and was skipped"),
             Self::FailedAccesses { count } => write!(f, "{} accesses failed and were skipped", grouped(*count as u64)),

@@ -12,7 +12,7 @@ pub(super) fn zone_findings(record: &Record, known: &Known, map: Option<&Cylinde
     let changes = known.changes();
     let heads_of = |borders: &[Border]| -> Option<u32> {
         match &known.order {
-            Some(order) if changes != Changes::HeadThenCylinder => Some(order.heads),
+            Some(order) if changes != Changes::HeadThenCylinder => order.surfaces(),
             _ => order::pattern(borders).map(|pattern| pattern.spacing as u32),
         }
     };
@@ -38,7 +38,9 @@ pub(super) fn zone_findings(record: &Record, known: &Known, map: Option<&Cylinde
         let error =
             |skew: Option<tracks::Skew>| skew.and_then(|skew| skew.ci95_turns).map(|turns| turns * per_turn);
         let (head_error, cylinder_error) = (error(head), error(cylinder));
-        let cylinders = map.and_then(|map| map.zones.get(series));
+        // Of tracks that were not counted by cylinders, the map knows no cylinders.
+        let counted = known.order.as_ref().is_some_and(|order| order.counted);
+        let cylinders = map.and_then(|map| map.zones.get(series)).filter(|_| counted);
         ZoneFindings {
             first_lba: zone.first_lba,
             end_lba: zone.end_lba,

@@ -11,7 +11,7 @@ use crate::angles::sighting::{Sighting, angle_of};
 use crate::angles::spindle::Spindle;
 use crate::angles::tolerance::OFF_ANGLE;
 use crate::memory::{HitTimes, Keeps};
-use crate::record::{Record, Sample};
+use crate::record::{ProbeName, Record, Sample};
 use std::collections::BTreeMap;
 
 /// What later probes build on.
@@ -72,7 +72,9 @@ impl Known {
         // Of what lies on the media nothing is told by angles that do not fit together.
         let steady = spindle.filter(|_| drift_ppm.is_none());
         let borders = steady.map(|spindle| tracks_at_start(record, spindle)).unwrap_or_default();
+        let looked = !borders.is_empty() && record.has_finished(ProbeName::Surfaces);
         let order = steady.and_then(|spindle| order::order(record, spindle));
+        let order = order.or_else(|| looked.then(TrackOrder::not_counted));
         let mut zones = steady.map(|spindle| zones::zones(record, spindle)).unwrap_or_default();
         let mut actuators = if zones::halves(&zones, record.head.device.sectors) { 2 } else { 1 };
         zones.truncate(zones.len() / actuators);
@@ -131,6 +133,11 @@ impl Known {
             Some(order) if order.by_times => Changes::Alike,
             Some(_) => Changes::HeadThenCylinder,
         }
+    }
+
+    /// The same where the surfaces were counted: what tracks are only taken for is not told as a switch.
+    pub(crate) fn sure_changes(&self) -> Changes {
+        if self.order.as_ref().is_some_and(|order| order.counted) { self.changes() } else { Changes::Unknown }
     }
 }
 

@@ -35,6 +35,8 @@ pub(crate) struct TrackOrder {
     pub(crate) by_surface: bool,
     /// Told by times: the skews are all alike.
     pub(crate) by_times: bool,
+    /// Whether the surfaces were counted: otherwise each track is taken for a cylinder of its own.
+    pub(crate) counted: bool,
     /// Surfaces.
     pub(crate) heads: u32,
     /// Cylinders in a group; 1 by cylinder.
@@ -70,6 +72,18 @@ pub(crate) fn order(record: &Record, spindle: Spindle) -> Option<TrackOrder> {
     by_skews(record, spindle).or_else(|| by_times(record, spindle))
 }
 
+impl TrackOrder {
+    /// Where nothing tells how many tracks a cylinder has: seeks are then measured over tracks.
+    pub(crate) fn not_counted() -> Self {
+        Self { by_surface: false, by_times: true, counted: false, heads: 1, group_cylinders: 1 }
+    }
+
+    /// Surfaces, where they were counted.
+    pub(crate) fn surfaces(&self) -> Option<u32> {
+        self.counted.then_some(self.heads)
+    }
+}
+
 /// Where all skews are alike: a change of cylinder that takes longer than one of head recurs, or every track is a cylinder of
 /// its own, so that two tracks are farther than one.
 fn by_times(record: &Record, spindle: Spindle) -> Option<TrackOrder> {
@@ -85,7 +99,7 @@ fn by_times(record: &Record, spindle: Spindle) -> Option<TrackOrder> {
         let spacing = *gaps.first()?;
         gaps.iter().all(|&gap| gap == spacing && gap > 1).then_some(spacing as u32)?
     };
-    Some(TrackOrder { by_surface: false, by_times: true, heads, group_cylinders: 1 })
+    Some(TrackOrder { by_surface: false, by_times: true, counted: true, heads, group_cylinders: 1 })
 }
 
 /// Where all skews are alike: the ways to the next track that take no longer than most, and those that do.
@@ -121,9 +135,11 @@ fn by_skews(record: &Record, spindle: Spindle) -> Option<TrackOrder> {
         return (pattern.between_double > 0).then(|| TrackOrder {
             by_surface: true,
             by_times: false,
+            counted: true,
             heads: pattern.between_double as u32 + 1,
             group_cylinders: pattern.spacing as u64,
         });
     }
-    Some(TrackOrder { by_surface: false, by_times: false, heads: pattern.spacing as u32, group_cylinders: 1 })
+    let heads = pattern.spacing as u32;
+    Some(TrackOrder { by_surface: false, by_times: false, counted: true, heads, group_cylinders: 1 })
 }

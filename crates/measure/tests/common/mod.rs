@@ -130,15 +130,19 @@ pub fn compare(truth: &Truth, record: &Record, found: &Extraction) -> Vec<Row> {
         for point in points {
             // The distance between the cylinders that the accesses were to: those without data cannot be seen.
             let (base, step) = (if writes { 0 } else { 2 }, point.cylinders as i64);
-            let places: Vec<u32> = record
+            let places: Vec<(u32, u32)> = record
                 .of(ProbeName::SeekCurve)
                 .filter(|s| s.series / 2 == base / 2 && s.step == step && s.series % 2 == 0)
                 .filter(|s| matches!(s.role, Role::Measure | Role::Position))
                 .filter(|s| s.lba < truth.layout.capacity())
-                .map(|s| truth.layout.locate(s.lba).cylinder)
+                .map(|s| truth.layout.locate(s.lba))
+                .map(|place| (place.cylinder, place.head))
                 .collect();
-            let distance = places.iter().max().unwrap_or(&0) - places.iter().min().unwrap_or(&0);
-            let moved = truth.move_ms(distance, false, writes);
+            let cylinders = || places.iter().map(|place| place.0);
+            let distance = cylinders().max().unwrap_or(0) - cylinders().min().unwrap_or(0);
+            // Where surfaces were not counted, tracks that lie apart may be of one cylinder.
+            let differ = distance == 0 && places.iter().any(|place| place.1 != places[0].1);
+            let moved = truth.move_ms(distance, differ, writes);
             let full = if writes { truth.write_mtm_ms(Some(moved)) } else { truth.read_mtm_ms(Some(moved)) };
             row(
                 &format!("{name}.{}", point.cylinders),
