@@ -234,7 +234,8 @@ pub(crate) struct LockedTimes {
     pub(crate) model: Vec<Nanos>,
     /// Whether its completion waited for the media.
     pub(crate) on_media: Vec<bool>,
-    /// Whether all of it was its own access to the media: what was being read ahead never fails.
+    /// Whether all of it was its own access to the media, behind one that was over when it was complete: what was being read ahead never
+    /// fails, and an early write that does is waited for by the next request.
     pub(crate) is_own_access: Vec<bool>,
     /// How long the arm and then the sector took, as far as the request waited for them.
     pub(crate) positioning: Vec<(Nanos, Nanos)>,
@@ -252,28 +253,36 @@ pub(crate) fn locked_times(
     let options =
         RunOptions { replay: Replay::Measured, phase_lock: Some(vec![learn_zones]), ..options.clone() };
     let count = trace.requests().len();
-    let mut times = Times(LockedTimes {
-        model: vec![Nanos::ZERO; count],
-        on_media: vec![false; count],
-        is_own_access: vec![false; count],
-        positioning: vec![(Nanos::ZERO, Nanos::ZERO); count],
-        tracking: Vec::new(),
-    });
+    let mut times = Times {
+        found: LockedTimes {
+            model: vec![Nanos::ZERO; count],
+            on_media: vec![false; count],
+            is_own_access: vec![false; count],
+            positioning: vec![(Nanos::ZERO, Nanos::ZERO); count],
+            tracking: Vec::new(),
+        },
+        early: false,
+    };
     let summary = run(system, Input::Source(trace.source()), &options, &mut times, &mut |_| {})?;
-    Ok(LockedTimes { tracking: summary.phase, ..times.0 })
+    Ok(LockedTimes { tracking: summary.phase, ..times.found })
 }
 
 /// What is kept of each request, by its number.
-struct Times(LockedTimes);
+struct Times {
+    found: LockedTimes,
+    /// The last one was a write reported before it was on the media.
+    early: bool,
+}
 
 impl CompletionSink for Times {
     fn push(&mut self, rows: &[CompletionRow]) -> Result<(), SystemError> {
         for row in rows {
             let request = row.id as usize;
-            self.0.model[request] = row.service();
-            self.0.on_media[request] = matches!(row.cache, CacheResult::Miss | CacheResult::PartialHit);
-            self.0.is_own_access[request] = row.cache == CacheResult::Miss;
-            self.0.positioning[request] = (row.phases.seek, row.phases.rotation);
+            self.found.model[request] = row.service();
+            self.found.on_media[request] = matches!(row.cache, CacheResult::Miss | CacheResult::PartialHit);
+            self.found.is_own_access[request] = row.cache == CacheResult::Miss && !self.early;
+            self.early = row.cache == CacheResult::ReportedEarly;
+            self.found.positioning[request] = (row.phases.seek, row.phases.rotation);
         }
         Ok(())
     }
