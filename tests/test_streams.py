@@ -252,7 +252,8 @@ def test_a_record_of_a_drive_whose_bus_is_faster_for_writes_is_fitted(tmp_path: 
         1.0,
         1.2,
     )
-    assert found["test"]["after"]["mean_percent"] < found["test"]["before"]["mean_percent"]
+    # The drive's own model is about as near already.
+    assert found["test"]["after"]["mean_percent"] < 2.5
     table = tmp_path / "t.csv"
     table.write_text("op,file_mb,record_kib,mb_per_s\n" + "".join(f"read,4,{8 * n},1.1\n" for n in range(1, 6)))
     assert "1.10 MB/s is above the interface's 1 MB/s" in refused("calibrate", "hp-c2200a", "--table", table)
@@ -295,7 +296,7 @@ def test_a_parameter_that_is_named_twice_is_fitted_once(tmp_path: Path) -> None:
 
 def test_a_rate_that_the_interface_hides_in_the_table_alone_is_raised(tmp_path: Path) -> None:
     """It was left 17.8 % off, as no throughput depends on it where it ended."""
-    truth = stream.model("micropolis-3391ss", {"mechanism.outer_mb_per_s": 18.6, "mechanism.inner_mb_per_s": 10.4})
+    truth = stream.model("micropolis-3391ss", {"mechanism.outer_mb_per_s": 28.0, "mechanism.inner_mb_per_s": 15.7})
     cells = [(size, kib) for size in (10.0, 20.0) for kib in (8, 64, 512, 2048)]
     found = stream.throughputs(truth, "read", cells, repeats=1)
     table = tmp_path / "t.csv"
@@ -490,3 +491,39 @@ def test_a_record_goes_on_with_the_device_it_is_of(tmp_path: Path, words: tuple[
 )
 def test_options_of_traces_and_of_throughputs_stay_apart(words: tuple[str, ...], says: str) -> None:
     assert says in refused("calibrate", DRIVE, *words)
+
+
+# Media slower than a drive reads on for, so that it loses revolutions which the model does not know.
+LOSE_READS = ("hp-c2247a", "hp-c2247a-fitted", "hp-c2249a", "hp-c3323a", "hp-c3323a-fitted")
+
+
+@pytest.mark.long
+def test_the_model_of_every_drive_follows_the_drive() -> None:
+    """Half of them write through, and lost no revolution between records: writes were up to 48 % too fast."""
+    off = {}
+    for name in sorted(path.stem for path in (Path(__file__).parents[1] / "drives").glob("*.toml")):
+        words = (
+            "--file-mb",
+            "10" if name == "conner-cp3100" else "100",
+            "--record-kib",
+            "8,128,2048",
+            "--repeats",
+            "2",
+        )
+        points = command("measure", f"sim:{name}", "stream", *words, "--json").json()["stream"]["points"]
+        model = stream.model(name)
+        for point in points:
+            sizes = {"file_mb": point["file_mb"], "record_kib": point["record_kib"], "repeats": 2}
+            modelled = model.run(point["mode"], **sizes)["mb_per_s"]
+            off[name, point["mode"], point["record_kib"]] = abs(modelled / point["mb_per_s"] - 1)
+    large = {
+        cell: error
+        for cell, error in off.items()
+        if cell[2] == 2048 and not (cell[1] == "read" and cell[0] in LOSE_READS)
+    }
+    assert max(large.values()) < 0.065, {cell: error for cell, error in large.items() if error >= 0.065}
+    # The dearest are small writes of drives that write through: each waits for a revolution.
+    small = {cell: error for cell, error in off.items() if cell[1:] == ("write", 8)}
+    assert max(small.values()) < 0.03, {cell: error for cell, error in small.items() if error >= 0.03}
+    assert sum(error < 0.01 for error in off.values()) >= 0.55 * len(off)
+    assert sum(error < 0.05 for error in off.values()) >= 0.85 * len(off)

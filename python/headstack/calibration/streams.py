@@ -295,7 +295,9 @@ def _columns(path: str | Path, names: Sequence[str]) -> dict[str, tuple[str, flo
     """For each quantity its column, and the factor to our unit."""
     found = {}
     if len(names) == 1 and (other := next((mark for mark in ";\t|" if mark in names[0]), None)):
-        raise InputError(f"`{path}`: its columns are not separated by commas but by {other!r}", "separate them by commas")
+        raise InputError(
+            f"`{path}`: its columns are not separated by commas but by {other!r}", "separate them by commas"
+        )
     for what, units in COLUMNS.items():
         known = [name for name in names if name in units]
         if not known:

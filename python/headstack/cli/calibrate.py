@@ -109,7 +109,9 @@ def calibrate(
     for path, check in ((save, check_saved), (report, check_report)):
         if path is not None:
             check(path)
-    given = [option for option, path in (("--trace", trace), ("--table", table), ("--record", record)) if path is not None]
+    given = [
+        option for option, path in (("--trace", trace), ("--table", table), ("--record", record)) if path is not None
+    ]
     if len(given) != 1:
         raise InputError(
             f"{' and '.join(given)} go one at a time" if given else "calibrate needs something that was measured",
