@@ -369,16 +369,27 @@ def test_a_fit_that_is_further_off_says_so() -> None:
     }
     better = {"before": scores["after"], "after": scores["before"]}
     model = stream.model(DRIVE)
-    fit = StreamCalibration(model, {"train": {"throughputs": 9, **better}, "test": {"throughputs": 4, **scores}})  # type: ignore[typeddict-item]
+    fit = StreamCalibration(
+        model, {"train": {"throughputs": 9, **better}, "test": {"throughputs": 4, **scores}, "parameters": []}
+    )  # type: ignore[typeddict-item]
     assert "0.64 to 0.76 % on average of the test throughputs." in fit.warning
     assert "training" not in fit.warning
-    nearer = StreamCalibration(model, {"train": {"throughputs": 9, **better}, "test": {"throughputs": 4, **better}})  # type: ignore[typeddict-item]
+    nearer = StreamCalibration(
+        model, {"train": {"throughputs": 9, **better}, "test": {"throughputs": 4, **better}, "parameters": []}
+    )  # type: ignore[typeddict-item]
     assert nearer.warning == ""
     far = {"before": {"mean_percent": 1635.0}, "after": {"mean_percent": 38.0}}
-    summary = {"system": DRIVE, "train": {"throughputs": 9, **far}, "test": {"throughputs": 4, **far}}
+    media = {"name": "mechanism.outer_mb_per_s", "before": 16.7, "after": 5.6}
+    summary = {
+        "system": DRIVE,
+        "train": {"throughputs": 9, **far},
+        "test": {"throughputs": 4, **far},
+        "parameters": [media],
+    }
     told = StreamCalibration(model, summary, "sim:hp-c3323a").warning  # type: ignore[arg-type]
     assert f"the simulated drive hp-c3323a, and the model is of {DRIVE}" in told
     assert "38 % off on average of what it was fitted to" in told
+    assert "the fitted media are 0.34 times as fast as those of the file" in told
     assert "simulated drive" not in StreamCalibration(model, summary, f"sim:{DRIVE}").warning  # type: ignore[arg-type]
 
 

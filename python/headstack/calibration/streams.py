@@ -74,7 +74,7 @@ class StreamCalibration:
     @property
     def warning(self) -> str:
         """What a user should know before the fitted model is used."""
-        return " ".join(filter(None, (self._other_drive(), self._further_off(), self._far_off())))
+        return " ".join(filter(None, (self._other_drive(), self._further_off(), self._far_off(), self._moved_media())))
 
     def _other_drive(self) -> str:
         """The record is of a simulated drive, and not of this one."""
@@ -84,6 +84,19 @@ class StreamCalibration:
         if Path(of).stem == Path(name).stem:
             return ""
         return f"the record was made of the simulated drive {of}, and the model is of {name}."
+
+    def _moved_media(self) -> str:
+        """Another rate of the media may make up for what the model does not know of the drive."""
+        outer = next((row for row in self.summary["parameters"] if row["name"] == "mechanism.outer_mb_per_s"), None)
+        if outer is None or not outer["before"] or not outer["after"]:
+            return ""
+        ratio = outer["after"] / outer["before"]
+        if 1 / MOVED_MEDIA <= ratio <= MOVED_MEDIA:
+            return ""
+        return (
+            f"the fitted media are {ratio:.2f} times as fast as those of the file: either the drive's are, or that makes up for what the model "
+            "does not know, and files elsewhere on the disk come at other rates. A table with files further inwards tells."
+        )
 
     def _far_off(self) -> str:
         """What is left is more than a model of this drive leaves."""
@@ -267,6 +280,10 @@ def _check_plausible(start: StreamModel, measured: Throughputs, names: Sequence[
             "leave out what a cache of the host answered, fit `cache.interface_mb_per_s` too, name the column by its unit "
             "(mb_per_s, mib_per_s), or name the drive that was measured",
         )
+
+
+MOVED_MEDIA = 1.2
+"""The rate on a track of the file that was measured is known better than to this factor, if it is of the same drive."""
 
 
 DEFAULTS = ("mechanism.outer_mb_per_s", "mechanism.inner_mb_per_s")
