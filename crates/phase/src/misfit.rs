@@ -92,13 +92,12 @@ impl State {
         let range = self.ranges.first().map(|range| range.begins_between);
         let skipped = self.fit.skipped.iter().find(|track| !track.listed).map(|track| track.between);
         let first = [range, skipped].into_iter().flatten().min();
-        let (before, last) = match first {
-            Some((before, first)) => (zone(before)?, zone(first)?),
-            None => {
-                let worse = self.first_worse_zone()?;
-                // A zone before it may agree too well to be called worse.
-                (worse.saturating_sub(1), worse)
-            }
+        let (before, last) = if let Some((before, first)) = first {
+            (zone(before)?, zone(first)?)
+        } else {
+            let worse = self.first_worse_zone()?;
+            // A zone before it may agree too well to be called worse.
+            (worse.saturating_sub(1), worse)
         };
         Some(before.saturating_sub(1)..=last)
     }

@@ -354,12 +354,12 @@ impl<'a> Line<'a> {
     fn write(&mut self, piece: &Piece, head: &mut Head<'_>) {
         let begins = self.cache.room(piece.bytes, self.interface);
         self.interface = self.over_the_interface(piece, begins);
-        if !self.model.spec.cache.write_through {
-            self.mechanism = self.on_the_media(piece, self.mechanism.max(self.interface), head);
-        } else {
+        if self.model.spec.cache.write_through {
             // Data come in while the platter turns on, and while others are written.
             let from = self.turned_on.take().unwrap_or(begins + Nanos::from_ms(piece.overhead_ms));
             self.mechanism = self.on_the_media(piece, self.mechanism.max(from), head).max(self.interface);
+        } else {
+            self.mechanism = self.on_the_media(piece, self.mechanism.max(self.interface), head);
         }
         self.cache.hold(piece.bytes, self.mechanism);
     }
