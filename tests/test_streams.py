@@ -378,7 +378,7 @@ def test_a_fit_that_is_further_off_says_so() -> None:
         model, {"train": {"throughputs": 9, **better}, "test": {"throughputs": 4, **better}, "parameters": []}
     )  # type: ignore[typeddict-item]
     assert nearer.warning == ""
-    far = {"before": {"mean_percent": 1635.0}, "after": {"mean_percent": 38.0}}
+    far = {"before": {"mean_percent": 1635.0}, "after": {"mean_percent": 38.0, "max_percent": 99.0}}
     media = {"name": "mechanism.outer_mb_per_s", "before": 16.7, "after": 5.6}
     summary = {
         "system": DRIVE,
@@ -389,6 +389,8 @@ def test_a_fit_that_is_further_off_says_so() -> None:
     told = StreamCalibration(model, summary, "sim:hp-c3323a").warning  # type: ignore[arg-type]
     assert f"the simulated drive hp-c3323a, and the model is of {DRIVE}" in told
     assert "38 % off on average of what it was fitted to" in told
+    one_row = {"train": {"throughputs": 9, "before": None, "after": {"mean_percent": 2.0, "max_percent": 41.0}}}
+    assert "41 % at most" in StreamCalibration(model, summary | one_row).warning  # type: ignore[arg-type]
     assert "the fitted media are 0.34 times as fast as those of the file" in told
     assert "simulated drive" not in StreamCalibration(model, summary, f"sim:{DRIVE}").warning  # type: ignore[arg-type]
 

@@ -29,6 +29,7 @@ COLUMNS: dict[str, dict[str, float]] = {
     "throughput": {"mb_per_s": 1.0, "mib_per_s": 2**20 / 1e6},
 }
 OPS = ("read", "write")
+FAR_OFF_AT_MOST_PERCENT = 15.0
 FAR_OFF_PERCENT = 10.0
 """A model that is so far off what it was fitted to is of another drive, or leaves out what decides."""
 
@@ -101,11 +102,13 @@ class StreamCalibration:
     def _far_off(self) -> str:
         """What is left is more than a model of this drive leaves."""
         after = self.summary["train"]["after"]
-        if after is None or after["mean_percent"] < FAR_OFF_PERCENT:
+        if after is None or (
+            after["mean_percent"] < FAR_OFF_PERCENT and after["max_percent"] < FAR_OFF_AT_MOST_PERCENT
+        ):
             return ""
         return (
-            f"the fitted model is {after['mean_percent']:.0f} % off on average of what it was fitted to: its parameters and their intervals "
-            "say little. Is the table of this drive, and without what a host's cache answers?"
+            f"the fitted model is {after['mean_percent']:.0f} % off on average of what it was fitted to, and {after['max_percent']:.0f} % at most: its "
+            "parameters and their intervals say little. Is the table of this drive, and without what a host's cache answers?"
         )
 
     def _further_off(self) -> str:
