@@ -162,7 +162,8 @@ def test_a_zone_that_ends_elsewhere_is_named_with_what_mends_it(tmp_path: Path) 
     (mend,) = doubts["mended_by"]
     assert {change["path"]: change["instead"] for change in mend["changes"]} == moved
     printed = " ".join(headstack(*words).out.split())
-    assert f"geometry is wrong from LBA {mend['from_lba']:,} on: `{ends}` = {moved[ends]}" in printed
+    assert f"geometry seems wrong: of single numbers that were tried, `{ends}` = {moved[ends]}" in printed
+    assert f"from LBA {mend['from_lba']:,} on" in printed
     right = headstack(*words, *sets, "--json").json()["phase"]["drives"][0]["geometry"]
     assert right == {"out_of_step": [], "mended_by": []}
 

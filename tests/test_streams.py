@@ -369,14 +369,11 @@ def test_a_fit_that_is_further_off_says_so() -> None:
     }
     better = {"before": scores["after"], "after": scores["before"]}
     model = stream.model(DRIVE)
-    fit = StreamCalibration(
-        model, {"train": {"throughputs": 9, **better}, "test": {"throughputs": 4, **scores}, "parameters": []}
-    )  # type: ignore[typeddict-item]
+    told_apart = {"train": {"throughputs": 9, **better}, "test": {"throughputs": 4, **scores}, "parameters": []}
+    fit = StreamCalibration(model, told_apart)  # type: ignore[arg-type]
     assert "0.64 to 0.76 % on average of the test throughputs." in fit.warning
     assert "training" not in fit.warning
-    nearer = StreamCalibration(
-        model, {"train": {"throughputs": 9, **better}, "test": {"throughputs": 4, **better}, "parameters": []}
-    )  # type: ignore[typeddict-item]
+    nearer = StreamCalibration(model, told_apart | {"test": {"throughputs": 4, **better}})  # type: ignore[arg-type]
     assert nearer.warning == ""
     far = {"before": {"mean_percent": 1635.0}, "after": {"mean_percent": 38.0, "max_percent": 99.0}}
     media = {"name": "mechanism.outer_mb_per_s", "before": 16.7, "after": 5.6}

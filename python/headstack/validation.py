@@ -228,9 +228,10 @@ def geometry_words(geometry: GeometryDoubts) -> str:
             f"`{change['path']}` = {change['instead']} (not {change['file']})" for change in mend["changes"]
         )
         said.append(
-            f"The file's geometry is wrong from LBA {mend['from_lba']:,} on: {changes} brings the coherence of pairs from "
-            f"{mend['coherence_before']:.2f} to {mend['coherence_after']:.2f}. The fitted drive does not have it: change the file, "
-            "and fit anew."
+            f"The file's geometry seems wrong: of single numbers that were tried, {changes} suits the angles best, from LBA "
+            f"{mend['from_lba']:,} on (coherence of pairs from {mend['coherence_before']:.2f} to {mend['coherence_after']:.2f}). It may be one "
+            "beside it, or another that does alike: change the file, and see whether errors fall to those of other zones. The fitted drive "
+            "does not have it."
         )
     return " ".join(said)
 
