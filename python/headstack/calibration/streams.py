@@ -29,9 +29,10 @@ COLUMNS: dict[str, dict[str, float]] = {
     "throughput": {"mb_per_s": 1.0, "mib_per_s": 2**20 / 1e6},
 }
 OPS = ("read", "write")
-FAR_OFF_AT_MOST_PERCENT = 15.0
 FAR_OFF_PERCENT = 10.0
-"""A model that is so far off what it was fitted to is of another drive, or leaves out what decides."""
+"""A model that is so far off on average what it was fitted to is of another drive, or leaves out what decides."""
+FAR_OFF_AT_MOST_PERCENT = 15.0
+"""So is one that is so far off in a single throughput."""
 
 
 @dataclass(frozen=True)
