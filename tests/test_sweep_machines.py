@@ -73,8 +73,7 @@ def test_a_dask_scheduler_that_is_lost_leaves_runs_to_be_made(tmp_path: Path) ->
          "--no-dashboard", "--local-directory", tmp_path], stderr=subprocess.DEVNULL,
     )  # fmt: skip
     try:
-        _until(address.exists)
-        where = json.loads(address.read_text())["address"]
+        where = _written_address(address)
         running = subprocess.Popen(
             [*begin, "headstack", "sweep", file, "--dask", where, "--out", out, "--json"],
             stdout=subprocess.PIPE,
@@ -111,8 +110,7 @@ def test_a_cluster_that_is_lost_before_its_first_run_can_be_left(tmp_path: Path)
          "--scheduler-file", address], stderr=subprocess.DEVNULL,
     )  # fmt: skip
     try:
-        _until(address.exists)
-        executor = DaskExecutor(json.loads(address.read_text())["address"])
+        executor = DaskExecutor(_written_address(address))
         asked = [executor.submit(abs, -1) for _ in range(3)]
     finally:
         scheduler.kill()
@@ -122,6 +120,12 @@ def test_a_cluster_that_is_lost_before_its_first_run_can_be_left(tmp_path: Path)
     _until(lambda: executor._client.status == "closed")
     executor.shutdown(cancel_futures=True)
     assert all(future.cancelled() for future in asked)
+
+
+def _written_address(file: Path) -> str:
+    """Where the scheduler listens: its file is there a moment before its text is."""
+    _until(lambda: file.exists() and file.read_bytes().rstrip().endswith(b"}"))
+    return json.loads(file.read_text())["address"]
 
 
 def _until(holds: Callable[[], bool]) -> None:
