@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 import headstack
 from headstack._core import analyse_trace
-from headstack.calibration.streams import calibrate_streams, from_table
+from headstack.calibration.streams import calibrate_streams
+from headstack.calibration.throughputs import from_table
 from headstack.report.calibration import calibration_page
 from headstack.report.comparison import comparison_page
 from headstack.report.cost import cost_page

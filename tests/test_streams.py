@@ -12,8 +12,9 @@ import pytest
 from conftest import headstack as command
 from conftest import refused
 from headstack import InputError, measure, stream
-from headstack.calibration.streams import StreamCalibration, Throughputs, from_table
+from headstack.calibration.streams import StreamCalibration
 from headstack.calibration.table import span, told_values
+from headstack.calibration.throughputs import Throughputs, from_table
 from headstack.report.streams import stream_chart, stream_columns, stream_rows, stream_sections
 
 DRIVE = "maxtor-maxline-plus-ii"
@@ -264,6 +265,40 @@ def test_units_are_read_from_the_names_of_columns(tmp_path: Path) -> None:
     table.write_text("op,file_mib,record_mib,mib_per_s\nread,100,1,30\n")
     read = from_table(table)
     assert read.rows == [("read", pytest.approx(104.8576), 1024.0, 1, pytest.approx(31.45728))]
+
+
+@pytest.mark.parametrize("mark", [",", ", ", ";", "\t", " | ", "   "])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+def test_a_table_is_read_however_its_cells_are_apart(tmp_path: Path, mark: str, encoding: str) -> None:
+    table = tmp_path / "t.txt"
+    lines = ["op file_mb record_kib mb_per_s", "read 100 64 30.5", "write 100 64 28.25"]
+    table.write_text("# a remark\n" + "\n".join(line.replace(" ", mark) for line in lines) + "\n\n", encoding=encoding)
+    assert from_table(table).rows == [("read", 100.0, 64.0, 1, 30.5), ("write", 100.0, 64.0, 1, 28.25)]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("# one\n# two\nop;file_mb;record_kib;mb_per_s\nread;100;64;30,5", "line 4: `30,5` in `mb_per_s` cannot be read as a number"),
+        ("op,op,file_mb,record_kib,mb_per_s\nread,read,100,64,30.5", "two columns `op`"),
+        ("op file_mb record_kib mb_per_s\nread 100 64", "line 2: there is no `mb_per_s`"),
+        ("op file_mb record_kib mb_per_s\nread 100 64 30.5 1", "line 2: it has more cells than the head has columns"),
+        ("op,file_mb,record_kib,mb_per_s\nread,100,64,nan", "line 2: nan in `mb_per_s` is impossible"),
+    ],
+)  # fmt: skip
+def test_a_table_with_a_fault_says_its_line_in_the_file(tmp_path: Path, text: str, said: str) -> None:
+    table = tmp_path / "t.txt"
+    table.write_text(text)
+    with pytest.raises(InputError, match=re.escape(said)):
+        from_table(table)
+
+
+def test_a_table_of_other_bytes_says_which_are_read(tmp_path: Path) -> None:
+    table = tmp_path / "t.xlsx"
+    table.write_bytes(b"PK\x03\x04\xff\xfe\x00")
+    with pytest.raises(InputError, match="cannot read") as refused_:
+        from_table(table)
+    assert "UTF-8" in str(refused_.value.hint)
 
 
 def test_of_files_of_one_size_reads_and_writes_are_trained_on_and_scored() -> None:

@@ -176,7 +176,8 @@ def _streams(
     *,
     json: bool,
 ) -> int:
-    from headstack.calibration.streams import calibrate_streams, from_record, from_table
+    from headstack.calibration.streams import calibrate_streams
+    from headstack.calibration.throughputs import from_record, from_table
 
     table, record = measured
     throughputs = from_table(table) if table is not None else from_record(record or Path())
