@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import itertools
 import json
-import math
 import re
-from random import Random
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import polars as pl
 import pytest
 
@@ -17,7 +13,7 @@ import headstack
 from conftest import ROOT, refused
 from conftest import headstack as run_cli
 from headstack import _core
-from headstack.comparison import Limit, resampling
+from headstack.comparison import resampling
 from headstack.comparison.result import Difference, Metric, _words
 from headstack.errors import InputError
 from headstack.report.comparison import _detail, _small, cells, comparison_page
@@ -73,77 +69,6 @@ def test_a_run_against_itself_is_the_same(runs: Path, tmp_path: Path) -> None:
     assert "may be chance" not in run_cli("compare", runs / "a.parquet", again).out
 
 
-@pytest.mark.parametrize("memory", [0.0, 0.8])
-def test_intervals_of_nothing_hold_zero(memory: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(resampling, "DRAWS", 120)
-    random = Random(11)
-
-    def sample() -> pl.Series:
-        level, times = 0.0, []
-        for _ in range(1500):
-            level = memory * level + random.gauss(0, 1)
-            times.append(10 * math.exp(level / 2))
-        return pl.Series(times)
-
-    held = 0
-    for number in range(12):
-        low, high = resampling.intervals(sample(), sample(), paired=False, seed=number).intervals["mean"]
-        held += low <= 0 <= high
-    assert held >= 9
-
-
-@pytest.mark.parametrize("paired", [False, True])
-@pytest.mark.long
-def test_intervals_of_busy_queues_hold_zero(paired: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A queue at 84 % load remembers some 300 requests, and a block has 47: of these intervals 54 in 100 held zero, paired 41."""
-    monkeypatch.setattr(resampling, "DRAWS", 120)
-    random = Random(5)
-
-    def waits(services: list[float]) -> pl.Series:
-        wait, times = 0.0, []
-        for service in services:
-            times.append(wait + service)
-            wait = max(wait + service - random.expovariate(0.84), 0.0)
-        return pl.Series(times[2000:])
-
-    held = dict.fromkeys(("mean", "p50", "p90"), 0)
-    told = dict.fromkeys(held, 0)
-    for number in range(60):
-        one, other = ([random.expovariate(1.0) for _ in range(5000)] for _ in range(2))
-        # Paired: each request has its own service in both, and what comes between is chance.
-        found = resampling.intervals(waits(one), waits(one if paired else other), paired=paired, seed=number).intervals
-        for name in held.keys() & found.keys():
-            low, high = found[name]
-            told[name] += 1
-            held[name] += low <= 0 <= high
-    assert all(count >= 15 for count in told.values()), told
-    assert all(held[name] >= 0.75 * told[name] for name in held), (held, told)
-
-
-def test_a_change_that_all_requests_share_is_no_chance() -> None:
-    """Times from 1 us to 100 s have steps of 0.6 %: a change of 0.06 in 10 ms had the interval 0 to 0, and was called chance."""
-    times = pl.Series([0.001, 100_000.0, *([10.0] * 3000)])
-    found = resampling.intervals(times, times + 0.06, paired=True)
-    for name in ("mean", "p50", "p90", "p99"):
-        assert found.intervals[name] == pytest.approx((0.06, 0.06)), name
-
-
-def test_what_requests_do_not_tell_has_no_interval() -> None:
-    random = Random(3)
-    level, times = 0.0, []
-    for _ in range(3000):
-        level += random.gauss(0, 1)
-        times.append(1000 + level)
-    steps = pl.Series(times)
-    even = pl.Series([random.expovariate(1.0) for _ in range(3000)])
-    found = resampling.intervals(steps, even, paired=False)
-    assert "depend on each other" in found.unknown["mean"]
-    found = resampling.intervals(even, even, paired=False)
-    assert found.unknown == {"p999": "fewer than 10 requests lie beyond it"}
-    assert list(found.intervals) == ["mean", "p50", "p90", "p99"]
-    assert resampling.intervals(even[:200], even[:200], paired=True).intervals == {}
-
-
 def chosen(files: list[Path], **options: Any) -> int | None:
     """How many requests of two files are compared with these options of a trace."""
     found = headstack.compare(files, open_trace=lambda path: headstack.Trace(path, **options))
@@ -197,106 +122,6 @@ def test_options_of_requests_are_refused_where_there_are_none(runs: Path) -> Non
     assert run_cli(*summaries, "--time", "service", "--json").json()["time"] is None
 
 
-def test_an_interval_finds_a_change_that_is_there() -> None:
-    random = Random(3)
-    times = pl.Series([random.expovariate(0.1) for _ in range(3000)])
-    found = resampling.intervals(times, times * 1.1, paired=True).intervals
-    assert found["mean"][0] > 0
-    assert found["p99"][0] > 0
-    assert resampling.intervals(times[:20], times[:20], paired=True).intervals == {}
-
-
-def draw_by_draw(first: list[float], second: list[float], paired: bool, seed: int) -> dict[str, tuple[float, float]]:
-    """The intervals by their definition: each draw is written out, request by request, and sorted."""
-    low = min(first + second)
-    factor = (max(first + second) / low) ** (1 / resampling.BINS)
-    random = Random(seed)
-
-    def drawn(times: list[float], blocks: list[int]) -> list[float]:
-        members = [[] for _ in range(resampling.BLOCKS)]
-        for place, ms in enumerate(times):
-            members[place * resampling.BLOCKS // len(times)].append(ms)
-        sample = sorted(ms for block in blocks for ms in members[block])
-        at = [sample[max(math.ceil(share * len(sample)), 1) - 1] for share in resampling.QUANTILES.values()]
-        steps = [min(math.floor(math.log(ms / low, factor)), resampling.BINS - 1) for ms in at]
-        return [sum(sample) / len(sample), *(low * factor ** (step + 0.5) for step in steps)]
-
-    def influence(times: list[float]) -> list[list[float]]:
-        """Of each value, how far each block is from the sample: its sum, or its number of requests up to a quantile."""
-        members = [[] for _ in range(resampling.BLOCKS)]
-        for place, ms in enumerate(times):
-            members[place * resampling.BLOCKS // len(times)].append(ms)
-        found = [[sum(block) - sum(times) / len(times) * len(block) for block in members]]
-        for middle in drawn(times, list(range(resampling.BLOCKS)))[1:]:
-            last = middle * factor**0.5
-            up_to = sum(ms < last for ms in times) / len(times)
-            found.append([up_to * len(block) - sum(ms < last for ms in block) for block in members])
-        return found
-
-    def peaks(values: list[float]) -> int:
-        signs = "".join("+" if value > 0 else "-" for value in values)
-        return len([run for run in signs.split("-") if run]) if any(values) else 64
-
-    def stretch(values: list[float], most: int) -> float:
-        off = [value - sum(values) / len(values) for value in values]
-        seen = sum(one * two for one, two in itertools.pairwise(off)) / sum(one * one for one in off)
-        correlation = max(seen + (1 + 3 * seen) / len(off), 0)
-        worth = min(len(off) * (1 - correlation) / (1 + correlation), 4 * most, 4 * peaks(values))
-        return 0.0 if worth < 4 else (len(off) / worth) ** 0.5 * t975(worth - 1) / t975(len(off) - 1)
-
-    befores, afters = [], []
-    for _ in range(resampling.DRAWS):
-        before = random.choices(range(resampling.BLOCKS), k=resampling.BLOCKS)
-        after = before if paired else random.choices(range(resampling.BLOCKS), k=resampling.BLOCKS)
-        befores.append(drawn(first, before))
-        afters.append(drawn(second, after))
-    found = {}
-    wholes = [drawn(times, list(range(resampling.BLOCKS))) for times in (first, second)]
-    exact = [list(resampling.statistics(pl.Series(times)).values()) for times in (first, second)]
-    pulls = influence(first), influence(second)
-    for at, name in enumerate(("mean", *resampling.QUANTILES)):
-        if (1 - resampling.QUANTILES.get(name, 0)) * len(first) < 10:
-            continue
-        one, two = ([float(draw[at]) for draw in draws] for draws in (befores, afters))
-        if paired:
-            scales = [float(np.std(draws) / np.std(pull[at])) for draws, pull in zip((one, two), pulls, strict=True)]
-            pull = [
-                there * scales[1] - here * scales[0] for here, there in zip(pulls[0][at], pulls[1][at], strict=True)
-            ]
-            stretches = [stretch(pull, min(peaks(each[at]) for each in pulls) if at else 64)] * 2
-        else:
-            stretches = [stretch(pull[at], 64) for pull in pulls]
-        if 0.0 in stretches:
-            continue
-        ordered = sorted(
-            exact[1][at] + (b - wholes[1][at]) * stretches[1] - exact[0][at] - (a - wholes[0][at]) * stretches[0]
-            for a, b in zip(one, two, strict=True)
-        )
-        cut = round(0.025 * len(ordered))
-        found[name] = (ordered[cut], ordered[-1 - cut])
-    return found
-
-
-def t975(degrees: float) -> float:
-    """Student's quantile, from a table in steps of one degree."""
-    table = {3: 3.182, 5: 2.571, 8: 2.306, 12: 2.179, 20: 2.086, 30: 2.042, 40: 2.021, 63: 1.998, 80: 1.990}
-    return float(np.interp(1 / degrees, [1 / each for each in reversed(table)], list(reversed(table.values()))))
-
-
-@pytest.mark.parametrize(("requests", "paired"), [(256, True), (257, False), (1500, True), (1501, False)])
-def test_an_interval_is_that_of_its_definition(requests: int, paired: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(resampling, "DRAWS", 60)
-    random = Random(requests)
-    first = [random.expovariate(0.1) + 0.1 for _ in range(requests)]
-    # Many are alike, as hits in a cache are.
-    second = [random.choice((1.5, ms, 2 * ms)) for ms in first]
-    found = resampling.intervals(pl.Series(first), pl.Series(second), paired=paired, seed=5).intervals
-    expected = draw_by_draw(first, second, paired, seed=5)
-    assert list(found) == list(expected)
-    for name, interval in expected.items():
-        assert found[name] == pytest.approx(interval, rel=0.01, abs=0.01), name
-
-
 def test_an_interval_is_the_same_each_time(runs: Path) -> None:
     """Sums were split among threads: the last digits of the mean's interval changed from call to call."""
     files = [runs / "a.parquet", runs / "other.parquet"]
@@ -311,73 +136,6 @@ def test_a_tile_says_from_which_value_to_which(runs: Path) -> None:
     tile = comparison_page(found).numbers[0]
     assert tile.value == f"{mean.change_percent:+.1f} %"
     assert tile.detail == f"{mean.first:.3f} → {mean.second:.3f} ms"
-
-
-@pytest.mark.parametrize(
-    ("text", "first", "second", "is_broken"),
-    [
-        ("p99 > +5%", 100.0, 106.0, True),
-        ("p99 > +5%", 100.0, 104.0, False),
-        ("p99 > +5%", 0.0, 1.0, True),
-        ("p99 > +5%", 0.0, 0.0, False),
-        ("p99 < -5%", 100.0, 94.0, True),
-        ("p99 > +0.5ms", 10.0, 10.6, True),
-        ("p99 > 20ms", 30.0, 19.0, False),
-        ("p99>20", 10.0, 21.0, True),
-    ],
-)
-def test_limits(text: str, first: float, second: float, *, is_broken: bool) -> None:
-    assert Limit.parse(text).is_broken(first, second, "ms") is is_broken
-
-
-def test_a_share_changes_in_points() -> None:
-    assert not Limit.parse("demerit > +1%").is_broken(2.0, 2.9, "%")
-    assert Limit.parse("demerit > +1%").is_broken(2.0, 3.1, "%")
-
-
-def test_points_may_be_said() -> None:
-    assert not Limit.parse("demerit > +0.5 points").is_broken(2.0, 2.02, "%")
-    assert Limit.parse("demerit > +0.5points").is_broken(2.0, 2.6, "%")
-    with pytest.raises(InputError, match="is in ms"):
-        Limit.parse("p99 > +5 points").is_broken(1.0, 2.0, "ms")
-    # What is told is what is compared: points.
-    share = Metric(2.170, 2.192, "%", None)
-    assert share.change_percent is None
-    assert _words(share) == "goes from 2.170 to 2.192 % (+0.022 points)"
-    assert cells("relative demerit", share)[4:6] == ("+0.022 points", "–")
-    told = " ".join(run_cli("compare", "--help").out.replace("│", " ").split())
-    assert "itself a percentage changes in points" in told
-
-
-def test_a_unit_that_does_not_fit_is_refused() -> None:
-    for given, meant in [
-        ("p99 > 3s", "p99 > 3000ms"),
-        ("mean > +20us", "mean > +0.02ms"),
-        ("p99 < 1h", "give it in ms"),
-    ]:
-        with pytest.raises(InputError, match="is in ms") as refusal:
-            Limit.parse(given).is_broken(1.0, 2.0, "ms")
-        assert meant in (refusal.value.hint or "")
-
-
-@pytest.mark.parametrize("unit", ["W", "IOPS", "MiB/s", "USD"])
-def test_units_are_written_as_they_are_told(unit: str) -> None:
-    assert Limit.parse(f"power.average_w > 7.5{unit}").is_broken(7.0, 8.0, unit)
-
-
-def test_a_change_without_its_sign_is_explained() -> None:
-    with pytest.raises(InputError) as refusal:
-        Limit.parse("p99 > 5%").is_broken(1.0, 2.0, "ms")
-    assert "`p99 > +5%`" in (refusal.value.hint or "")
-
-
-def test_the_answer_has_no_more_digits_than_it_needs() -> None:
-    far, near = Metric(347.5723, 282.4738, "ms", None), Metric(15.80871, 15.80899, "ms", None)
-    assert _words(far).startswith("goes from 347.6 to 282.5 ms")
-    assert _words(near).startswith("goes from 15.8087 to 15.8090 ms")
-    # It was "goes from 1 to 1 ms (+0 %), which may be chance".
-    assert _words(Metric(1.0, 1.0, "ms", None)) == "stays at 1 ms"
-    assert _words(Metric(3.0, 3.0, "", None), "zones") == "stay at 3"
 
 
 def test_a_broken_limit_ends_with_1(runs: Path) -> None:
