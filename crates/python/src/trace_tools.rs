@@ -330,6 +330,7 @@ fn events_value(summary: &PairingSummary) -> Value {
         "btt_overhead_percent": overhead,
         "loss": {
             "missing_cpus": loss.missing_cpus, "empty_cpus": loss.empty_cpus, "short_cpus": loss.short_cpus,
+            "late_cpus": loss.late_cpus,
             "lost_events": loss.lost_events, "damaged_places": loss.damaged_places,
             "doubled_records": loss.doubled_records, "set_back_cpus": loss.set_back_cpus, "set_back_events": loss.set_back_events,
         },

@@ -17,14 +17,13 @@ fn with_ends(files: &[Vec<Event>], count: usize, end: impl Fn(Event) -> Option<E
     let from = Nanos(first + (last - first) / 10 * 6);
     let mut events: Vec<Event> = all().copied().collect();
     events.sort_by_key(|event| event.time);
-    let mut numbers = vec![0; files.len()];
+    let mut numbers: BTreeMap<u16, u32> = BTreeMap::new();
     let left = |event: Event| {
         let is_of_end = usize::from(event.cpu) + count >= files.len() && event.time >= from;
-        let number = &mut numbers[usize::from(event.cpu)];
-        *number += 1;
-        let number = *number;
         let left = if is_of_end { end(event) } else { Some(event) };
-        left.map(|event| (number, event))
+        let number = numbers.entry(left.unwrap_or(event).cpu).or_default();
+        *number += 1;
+        left.map(|event| (*number, event))
     };
     events.into_iter().filter_map(left).collect()
 }

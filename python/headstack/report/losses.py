@@ -55,11 +55,15 @@ def lost_words(about: Mapping[str, Any]) -> list[str]:
         ("missing_cpus", "no file of processor"),
         ("empty_cpus", "an empty file of processor"),
         (
+            "late_cpus",
+            "what was told before the first event of processor",
+        ),
+        (
             "short_cpus",
             f"perhaps the end of {'the file' if about['format'] == 'blktrace' else 'the events'} of processor",
         ),
     )
-    lost = [f"{what} {', '.join(map(str, loss[key]))}" for key, what in kinds if loss[key]]
+    lost = [f"{what} {', '.join(map(str, loss[key]))}" for key, what in kinds if loss.get(key)]
     if loss["lost_events"]:
         numbered = about["format"] in ("blktrace", "blkparse")
         by = "by their running numbers" if numbered else "as the tracer says"

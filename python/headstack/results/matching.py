@@ -42,6 +42,8 @@ class Loss(TypedDict):
     missing_cpus: list[int]
     empty_cpus: list[int]
     short_cpus: list[int]
+    late_cpus: list[int]
+    """Processors that lost what they told before their first event, by its running number."""
     lost_events: int
     damaged_places: int
     doubled_records: int

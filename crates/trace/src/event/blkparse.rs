@@ -57,7 +57,7 @@ impl EventLineParser for Parser {
         if let Some(rest) = fields.rest() {
             self.tail(rest, &mut event)?;
         }
-        self.numbers.follow(device, cpu, if action == Action::Message { 0 } else { number });
+        self.numbers.follow(device, cpu, if action == Action::Message { 0 } else { number }, time);
         Ok(Line::Event(event))
     }
 

@@ -156,7 +156,7 @@ impl EventLineParser for Parser {
             event.device = device_of(major, minor);
         }
         let number = if event.action == Action::Message { 0 } else { running };
-        self.numbers.follow(event.device, event.cpu, number);
+        self.numbers.follow(event.device, event.cpu, number, event.time);
         if event.pid != crate::Io::NO_PID && !name.is_empty() && event.action != Action::Complete {
             self.processes.learn(event.pid, || name);
         }

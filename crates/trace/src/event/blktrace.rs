@@ -198,6 +198,8 @@ pub(crate) struct BlktraceFile {
     notes: Notes,
     /// The running numbers of each processor.
     sequences: Vec<Sequence>,
+    /// The number of the first record that has one.
+    first: Option<u32>,
     doubled: u64,
     set_back: u64,
     processes: BTreeMap<u32, String>,
@@ -224,6 +226,7 @@ impl BlktraceFile {
             tolerant,
             notes: Notes::default(),
             sequences: Vec::new(),
+            first: None,
             doubled: 0,
             set_back: 0,
             processes: BTreeMap::new(),
@@ -234,6 +237,17 @@ impl BlktraceFile {
 
     pub(crate) fn layout(&self) -> Layout {
         self.layout
+    }
+
+    /// Whether the processor that was the first to tell began to count then: nothing was cut off before.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.first == Some(1)
+    }
+
+    /// Processors that had counted before their first record, and how far.
+    pub(crate) fn counted_before(&self) -> impl Iterator<Item = (u32, u64)> {
+        let late = self.sequences.iter().zip(0..).filter(|(sequence, _)| sequence.first > 1);
+        late.map(|(sequence, cpu)| (cpu, u64::from(sequence.first) - 1))
     }
 
     /// Appends events until the batch is full or the file ends.
@@ -324,6 +338,7 @@ impl BlktraceFile {
         if self.sequences.len() <= cpu {
             self.sequences.resize(cpu + 1, Sequence::default());
         }
+        self.first.get_or_insert(header.sequence);
         match self.sequences[cpu].follow(header.sequence, Nanos(header.time)) {
             Verdict::New => return true,
             Verdict::Double => self.doubled += 1,
@@ -413,8 +428,11 @@ impl EventSource for BlktraceFile {
 
     fn loss(&self) -> Loss {
         let set_back = self.sequences.iter().zip(0..).filter(|(sequence, _)| sequence.is_set_back());
+        let late: Vec<(u32, u64)> = self.counted_before().filter(|_| self.is_whole()).collect();
+        let lost: u64 = self.sequences.iter().map(|sequence| sequence.missing).sum();
         Loss {
-            lost_events: self.sequences.iter().map(|sequence| sequence.missing).sum(),
+            lost_events: lost + late.iter().map(|(_, count)| count).sum::<u64>(),
+            late_cpus: late.into_iter().map(|(cpu, _)| cpu).collect(),
             damaged_places: self.notes.bad_records,
             doubled_records: self.doubled,
             set_back_cpus: set_back.map(|(_, cpu)| cpu).collect(),

@@ -67,6 +67,8 @@ pub(crate) struct BlktraceSet {
     missing: Vec<u32>,
     empty: Vec<u32>,
     short: Vec<u32>,
+    /// Processors that had counted before their first record, and how far, where the first of all begins to count.
+    late: Vec<(u32, u64)>,
     ends: Vec<(u32, End)>,
     unreadable: Notes,
 }
@@ -128,9 +130,19 @@ impl BlktraceSet {
             end.saturating_sub(last.time) > SHORT.max(Nanos(usual))
         });
         let short = short.map(|(cpu, _)| *cpu).collect();
-        let mut set = Self { files: streams, missing, empty, short, ends, unreadable };
+        let mut set = Self { files: streams, missing, empty, short, late: Vec::new(), ends, unreadable };
         set.drop_ended()?;
+        set.late = set.begun_late();
         Ok(set)
+    }
+
+    /// What processors had counted before their first record, if the one that was the first to tell had not.
+    fn begun_late(&self) -> Vec<(u32, u64)> {
+        let begun = |stream: &&Stream| stream.batch.first().map_or(Nanos::MAX, |event| event.time);
+        let is_whole = self.files.iter().min_by_key(begun).is_some_and(|stream| stream.file.is_whole());
+        // Of a file that holds several processors it is told by the file itself.
+        let alone = self.files.iter().filter(|stream| is_whole && !stream.file.is_whole());
+        alone.flat_map(|stream| stream.file.counted_before()).collect()
     }
 
     /// How the file of each processor ends, where that is known.
@@ -197,7 +209,11 @@ impl EventSource for BlktraceSet {
             missing_cpus: self.missing.clone(),
             empty_cpus: self.empty.clone(),
             short_cpus: self.short.clone(),
-            lost_events: losses.iter().map(|loss| loss.lost_events).sum(),
+            late_cpus: (losses.iter().flat_map(|loss| loss.late_cpus.clone()))
+                .chain(self.late.iter().map(|(cpu, _)| *cpu))
+                .collect(),
+            lost_events: losses.iter().map(|loss| loss.lost_events).sum::<u64>()
+                + self.late.iter().map(|(_, count)| count).sum::<u64>(),
             damaged_places: losses.iter().map(|loss| loss.damaged_places).sum::<u64>()
                 + self.unreadable.bad_records
                 + cut,

@@ -89,46 +89,59 @@ impl Ends {
     }
 }
 
-/// Processors of the text at `path`, which begins like this, that have perhaps lost their end; `open` reads some of its lines.
-pub(super) fn short_cpus<S: EventSource>(
+/// Who tells nothing at the end or, perhaps, at the beginning of a text.
+#[derive(Debug, Default)]
+pub(super) struct Silent {
+    /// Processors that have perhaps lost their end.
+    pub(super) short: Vec<u32>,
+    /// Whether one tells something at the end of which the beginning does not know.
+    pub(super) has_new: bool,
+}
+
+impl Silent {
+    fn of(end: &Ends, beginning: &Ends, known: u64) -> Self {
+        Self { short: end.short(beginning, known), has_new: !beginning.has_all(end) }
+    }
+}
+
+/// Who is silent in the text at `path`, which begins like this; `open` reads some of its lines.
+pub(super) fn silent<S: EventSource>(
     path: &Path,
     beginning: &Ends,
     open: impl Fn(Input) -> Option<S>,
-) -> Vec<u32> {
+) -> Silent {
     let mut bytes = FIRST_BYTES;
     loop {
-        let Some((input, whole)) = Input::end_of(path, bytes) else { return Vec::new() };
-        let Some(mut source) = open(input) else { return Vec::new() };
-        let (mut end, mut batch) = (Ends::default(), Vec::new());
-        while source.next_events(&mut batch).is_ok() && !batch.is_empty() {
-            for event in &batch {
-                end.push(event);
-            }
-        }
+        let Some((input, whole)) = Input::end_of(path, bytes) else { return Silent::default() };
+        let Some(source) = open(input) else { return Silent::default() };
+        let end = ends_of(source);
         let known = if whole && bytes == FIRST_BYTES { KNOWN_IN_SHORT } else { KNOWN };
-        let short = end.short(beginning, known);
-        if !short.is_empty() || whole || bytes >= MOST_BYTES || end.has_all(beginning) {
-            return short;
+        let silent = Silent::of(&end, beginning, known);
+        if !silent.short.is_empty() || whole || bytes >= MOST_BYTES || end.has_all(beginning) {
+            return silent;
         }
         bytes *= 8;
     }
 }
 
 /// The same of text that is packed.
-pub(super) fn short_cpus_of_packed<S: EventSource>(
+pub(super) fn silent_of_packed<S: EventSource>(
     path: &Path,
     beginning: &Ends,
     whole: impl Fn() -> Option<S>,
-) -> Vec<u32> {
+) -> Silent {
     let is_small = std::fs::metadata(path).is_ok_and(|about| about.len() <= MOST_PACKED_BYTES);
-    let Some(mut source) = is_small.then(whole).flatten() else { return Vec::new() };
-    let (mut all, mut batch) = (Ends::default(), Vec::new());
+    let Some(source) = is_small.then(whole).flatten() else { return Silent::default() };
+    let all = ends_of(source);
+    Silent::of(&all, beginning, all.known())
+}
+
+fn ends_of(mut source: impl EventSource) -> Ends {
+    let (mut ends, mut batch) = (Ends::default(), Vec::new());
     while source.next_events(&mut batch).is_ok() && !batch.is_empty() {
-        for event in &batch {
-            all.push(event);
-        }
+        batch.iter().for_each(|event| ends.push(event));
     }
-    all.short(beginning, all.known())
+    ends
 }
 
 /// The same of a run that begins like this, of which the file of each processor has such an end.

@@ -168,6 +168,11 @@ impl<P: EventLineParser> TextEvents<P> {
     /// Takes the event of the next line.
     #[inline]
     fn take(&mut self, event: Event) {
+        if self.numbered() == Numbered::SetBack {
+            self.set_back.events += 1;
+            self.set_back.cpus.insert(u32::from(event.cpu));
+            return;
+        }
         // The line before was not later than the latest, nor was the clock set back from later.
         let is_next = event.time > self.window.latest() && event.time.0 - self.last.0 <= STEP.0;
         if is_next {
@@ -178,6 +183,12 @@ impl<P: EventLineParser> TextEvents<P> {
             self.keep_time(&event);
             self.window.push_late(event);
         }
+    }
+
+    /// What the number of the line read last says of it.
+    #[inline]
+    fn numbered(&self) -> Numbered {
+        self.parser.numbers().map(RunningNumbers::last).unwrap_or_default()
     }
 
     /// Keeps the time of a processor's latest event.
@@ -193,7 +204,7 @@ impl<P: EventLineParser> TextEvents<P> {
     /// Whether the event, or the clock, has been there before.
     #[cold]
     fn was_there(&mut self, event: &Event) -> bool {
-        let numbered = self.parser.numbers().map(RunningNumbers::last).unwrap_or_default();
+        let numbered = self.numbered();
         if event.time <= self.window.latest() && self.is_double(event, numbered) {
             self.notes.doubled += 1;
             return true;
@@ -231,7 +242,7 @@ impl<P: EventLineParser> TextEvents<P> {
     fn is_double(&mut self, event: &Event, numbered: Numbered) -> bool {
         let may_be = match numbered {
             Numbered::Not => event.has_place() || self.doubled.goes_on,
-            Numbered::Again | Numbered::Late => true,
+            Numbered::Again | Numbered::Late | Numbered::SetBack => true,
             // The count may have begun anew.
             Numbered::Ahead => self.doubled.goes_on || event.time < self.window.latest(),
         };
@@ -299,6 +310,7 @@ impl<P: EventLineParser> EventSource for TextEvents<P> {
         Loss {
             lost_events: self.told.lost + self.parser.numbers().map_or(0, RunningNumbers::missing),
             damaged_places: self.told.damaged,
+            late_cpus: self.parser.numbers().map(RunningNumbers::late_cpus).unwrap_or_default(),
             set_back_cpus: self.told.cpus.iter().copied().collect(),
             set_back_events: self.told.set_back,
             ..Loss::default()

@@ -186,6 +186,8 @@ pub struct Loss {
     pub empty_cpus: Vec<u32>,
     /// Processors whose file ends well before the others, or that tell nothing at the end of a text in which events are missing.
     pub short_cpus: Vec<u32>,
+    /// Processors that lost what they told before their first event, by its running number.
+    pub late_cpus: Vec<u32>,
     /// Events missing by the running numbers of the records, or by what the tracer said.
     pub lost_events: u64,
     /// Places where bytes were skipped, or a record is cut off by the end of its file.

@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
+use headstack_units::Nanos;
+
 /// So far behind the highest number an event that was not missing may come; one further back begins a new count.
 const LATE: u64 = 1 << 12;
 
@@ -10,6 +12,12 @@ const EARLY: u64 = 1 << 14;
 
 /// Of so many steps all but one go to the next number; otherwise a filter took events out, and the numbers tell nothing.
 const DENSE: u64 = 4;
+
+/// A processor's clock that goes another way than its numbers by more was set back, …
+const STEP: Nanos = Nanos(100_000);
+
+/// … or, where it goes back by more, some lines stand elsewhere, or are of another run: the lines tell.
+const MOST_STEP: Nanos = Nanos(1_000_000_000);
 
 /// What the number of a line says of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -23,6 +31,8 @@ pub(crate) enum Numbered {
     Late,
     /// It, or one far before, was there already.
     Again,
+    /// The processor's clock was set back before, by numbers that go another way: when it was is not known.
+    SetBack,
 }
 
 /// Numbers that were passed over, from … to …, by the event that was the `seen`th of all.
@@ -36,8 +46,13 @@ struct Gap {
 /// The running numbers of one processor on one device.
 #[derive(Clone, Debug, Default)]
 struct Numbers {
+    /// The lowest number, and by how many events of all it was known that none is lower.
     first: u64,
+    first_seen: u64,
     highest: u64,
+    /// When the event of the highest number was.
+    time: Nanos,
+    set_back: bool,
     steps: u64,
     /// What is passed over so far and may come late yet, in order.
     gaps: VecDeque<Gap>,
@@ -47,34 +62,49 @@ struct Numbers {
 }
 
 impl Numbers {
-    fn from(first: u64) -> Self {
-        Self { first, highest: first - 1, ..Self::default() }
+    fn from(first: u64, first_seen: u64) -> Self {
+        Self { first, first_seen, highest: first - 1, ..Self::default() }
     }
 
     #[inline]
-    fn follow(&mut self, number: u64, seen: u64) -> Numbered {
+    fn follow(&mut self, number: u64, time: Nanos, seen: u64) -> Numbered {
         self.steps += 1;
-        if number == self.highest + 1 {
-            self.highest = number;
+        if number == self.highest + 1 && time >= self.time && !self.set_back {
+            (self.highest, self.time) = (number, time);
             return Numbered::Ahead;
         }
-        self.follow_slowly(number, seen)
+        let numbered = self.follow_slowly(number, time, seen);
+        if self.set_back && numbered != Numbered::Again { Numbered::SetBack } else { numbered }
     }
 
     #[cold]
-    fn follow_slowly(&mut self, number: u64, seen: u64) -> Numbered {
+    fn follow_slowly(&mut self, number: u64, time: Nanos, seen: u64) -> Numbered {
         if number > self.highest {
-            self.gaps.push_back(Gap { from: self.highest + 1, to: number - 1, seen });
-            self.highest = number;
+            let back = self.time.saturating_sub(time);
+            self.set_back |= back > STEP && back <= MOST_STEP;
+            if number > self.highest + 1 {
+                self.gaps.push_back(Gap { from: self.highest + 1, to: number - 1, seen });
+            }
+            (self.highest, self.time) = (number, time);
             return Numbered::Ahead;
         }
-        if self.fill(number) || (number < self.first && self.first - number < EARLY) {
+        let is_early = number < self.first && self.first - number < EARLY;
+        if is_early {
+            if number + 1 < self.first {
+                self.gaps.push_front(Gap { from: number + 1, to: self.first - 1, seen });
+            }
+            (self.first, self.first_seen) = (number, seen);
+        }
+        if is_early || self.fill(number) {
+            // Lines in order of time, of which a higher number is earlier.
+            let ahead = time.saturating_sub(self.time);
+            self.set_back |= ahead > STEP && ahead <= MOST_STEP;
             return Numbered::Late;
         }
         self.steps -= 1;
         if self.highest - number >= LATE {
             self.settle(u64::MAX);
-            (self.first, self.highest) = (number, number);
+            (self.first, self.highest, self.time) = (number, number, time);
         }
         Numbered::Again
     }
@@ -101,6 +131,13 @@ impl Numbers {
         }
     }
 
+    /// How many are missing, of those that can come late no longer: those passed over and, where the trace `is_whole` at its beginning,
+    /// those before the first.
+    fn missing(&self, is_whole: bool, settled: u64) -> u64 {
+        let lacks_front = is_whole && self.first_seen <= settled;
+        self.missing + if lacks_front { self.first - 1 } else { 0 }
+    }
+
     fn is_dense(&self) -> bool {
         (self.jumps + self.gaps.len() as u64) * DENSE < self.steps
     }
@@ -115,13 +152,15 @@ pub(crate) struct RunningNumbers {
     /// The device that each processor had last, and where its numbers are: mostly the next is the same.
     present: Vec<Option<(u32, u32)>>,
     seen: u64,
+    /// What was missing after so many comes no longer.
+    settled: u64,
     last: Numbered,
 }
 
 impl RunningNumbers {
     /// Takes the number of the next event; messages have 0.
     #[inline]
-    pub(super) fn follow(&mut self, device: u32, cpu: u16, number: u64) {
+    pub(super) fn follow(&mut self, device: u32, cpu: u16, number: u64, time: Nanos) {
         self.seen += 1;
         if number == 0 {
             self.last = Numbered::Not;
@@ -131,7 +170,7 @@ impl RunningNumbers {
             Some(&Some((present, place))) if present == device => place,
             _ => self.turn(device, cpu, number),
         };
-        self.last = self.all[place as usize].follow(number, self.seen);
+        self.last = self.all[place as usize].follow(number, time, self.seen);
     }
 
     /// What the number taken last says of its event.
@@ -146,6 +185,7 @@ impl RunningNumbers {
 
     /// What was passed over by one of the first `seen` events, and did not come since, is missing.
     pub(super) fn settle(&mut self, seen: u64) {
+        self.settled = self.settled.max(seen);
         self.all.iter_mut().for_each(|numbers| numbers.settle(seen));
     }
 
@@ -155,7 +195,7 @@ impl RunningNumbers {
         let next = self.all.len() as u32;
         let place = *self.places.entry((device, cpu)).or_insert(next);
         if place == next {
-            self.all.push(Numbers::from(number));
+            self.all.push(Numbers::from(number, self.seen));
         }
         let at = usize::from(cpu);
         if self.present.len() <= at {
@@ -167,7 +207,30 @@ impl RunningNumbers {
 
     /// How many numbers are missing, of those that can come late no longer.
     pub(super) fn missing(&self) -> u64 {
-        self.all.iter().filter(|numbers| numbers.is_dense()).map(|numbers| numbers.missing).sum()
+        let sum_of = |(&(device, _), &place): (&(u32, u16), &u32)| {
+            let numbers = &self.all[place as usize];
+            if numbers.is_dense() { numbers.missing(self.is_whole(device), self.settled) } else { 0 }
+        };
+        self.places.iter().map(sum_of).sum()
+    }
+
+    /// Processors that have lost what they counted before their first event.
+    pub(super) fn late_cpus(&self) -> Vec<u32> {
+        let is_late = |&(place, at): &(&(u32, u16), &u32)| {
+            let numbers = &self.all[*at as usize];
+            numbers.missing(self.is_whole(place.0), self.settled) > numbers.missing && numbers.is_dense()
+        };
+        let mut cpus: Vec<u32> =
+            self.places.iter().filter(is_late).map(|(place, _)| u32::from(place.1)).collect();
+        cpus.sort_unstable();
+        cpus.dedup();
+        cpus
+    }
+
+    /// Whether the processor of a device that was the first to tell began to count then: nothing was cut off before.
+    fn is_whole(&self, device: u32) -> bool {
+        let of_device = self.places.range((device, 0)..=(device, u16::MAX)).map(|(_, &place)| place);
+        of_device.min().is_some_and(|place| self.all[place as usize].first == 1)
     }
 }
 
@@ -177,7 +240,7 @@ mod tests {
 
     fn missing(numbers: impl IntoIterator<Item = u64>) -> u64 {
         let mut all = RunningNumbers::default();
-        numbers.into_iter().for_each(|number| all.follow(7, 0, number));
+        (0..).zip(numbers).for_each(|(time, number)| all.follow(7, 0, number, Nanos(time)));
         all.settle(u64::MAX);
         all.missing()
     }
@@ -192,7 +255,7 @@ mod tests {
         let mut all = RunningNumbers::default();
         for number in 1..50 {
             for (device, cpu) in [(7, 0), (7, 1), (8, 0)] {
-                all.follow(device, cpu, number);
+                all.follow(device, cpu, number, Nanos(number));
             }
         }
         all.settle(u64::MAX);
@@ -207,7 +270,7 @@ mod tests {
         let mut all = RunningNumbers::default();
         for number in (1..40).chain(45..80) {
             for device in 0..3000 {
-                all.follow(device, if device % 2 == 0 { u16::MAX } else { 3 }, number);
+                all.follow(device, if device % 2 == 0 { u16::MAX } else { 3 }, number, Nanos(number));
             }
         }
         all.settle(u64::MAX);
@@ -227,7 +290,7 @@ mod tests {
     fn what_may_come_late_is_not_missing_yet() {
         let mut all = RunningNumbers::default();
         let mut take = |number| {
-            all.follow(7, 0, number);
+            all.follow(7, 0, number, Nanos(number));
             all.last()
         };
         let said = [4, 5, 9, 3, 7, 7, 6, 12, 0].map(&mut take);
@@ -245,12 +308,55 @@ mod tests {
                 Numbered::Not
             ]
         );
-        (13..40).for_each(|number| all.follow(7, 0, number));
+        (13..40).for_each(|number| all.follow(7, 0, number, Nanos(number)));
         // 8 was passed over by the third event, 10 and 11 by the eighth.
         let missing = [2, 3, 7, 8].map(|seen| {
             all.settle(seen);
             all.missing()
         });
         assert_eq!(missing, [0, 1, 1, 3]);
+    }
+
+    /// A processor that was not recorded at first was taken for one that had told nothing yet.
+    #[test]
+    fn of_a_processor_that_begins_late_what_it_counted_before_is_missing() {
+        let missing = |first: u64, late: u64| {
+            let mut all = RunningNumbers::default();
+            (first..50).for_each(|number| all.follow(7, 0, number, Nanos(number)));
+            (late..late + 50).for_each(|number| all.follow(7, 1, number, Nanos(100 + number)));
+            all.follow(8, 1, 3, Nanos(1000));
+            all.settle(u64::MAX);
+            (all.missing(), all.late_cpus())
+        };
+        assert_eq!(missing(1, 830), (829, vec![1]));
+        assert_eq!(missing(1, 1), (0, vec![]));
+        // The text was cut at its beginning.
+        assert_eq!(missing(20, 830), (0, vec![]));
+    }
+
+    /// It was believed, and responses were as much too long as the clock was set back.
+    #[test]
+    fn numbers_and_times_that_go_different_ways_tell_of_a_clock_that_was_set_back() {
+        let said = |events: &[(u64, u64)]| {
+            let mut all = RunningNumbers::default();
+            let take = |&(number, ms): &(u64, u64)| {
+                all.follow(7, 0, number, Nanos(1_000_000 * ms));
+                all.last()
+            };
+            events.iter().map(take).collect::<Vec<_>>()
+        };
+        use Numbered::{Again, Ahead, Late, SetBack};
+        // By number, and by time.
+        assert_eq!(
+            said(&[(1, 10), (2, 20), (3, 12), (4, 30), (2, 20)]),
+            [Ahead, Ahead, SetBack, SetBack, Again]
+        );
+        assert_eq!(said(&[(1, 10), (3, 12), (2, 20), (4, 30)]), [Ahead, Ahead, SetBack, SetBack]);
+        // Lines out of order, and pieces of a text.
+        assert_eq!(said(&[(1, 10), (3, 30), (2, 20), (4, 40)]), [Ahead, Ahead, Late, Ahead]);
+        assert_eq!(
+            said(&[(50, 5000), (51, 5100), (1, 10), (2, 20), (52, 5200)]),
+            [Ahead, Ahead, Late, Late, Ahead]
+        );
     }
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use super::blktrace::{self, BlktraceFile};
 use super::blktrace_set::{BlktraceSet, files_of};
 use super::cuts::{Cut, Cuts};
-use super::ends::{self, Ends};
+use super::ends::{self, Ends, Silent};
 use super::lines::{TextEvents, finds_events};
 use super::pairing::{Longest, Pairing, PairingRule, Survey};
 use super::{
@@ -269,7 +269,8 @@ fn events_of_set(path: &Path, options: &OpenOptions) -> Result<EventReader, Trac
     }
     let opened = reader(set).survey_beginning(options.pairing);
     let silent = ends::short_files(&opened.beginning(), &file_ends);
-    Ok(opened.ending_early(&silent, !loss.short_cpus.is_empty(), whole))
+    let are_missing = !(loss.short_cpus.is_empty() && loss.late_cpus.is_empty());
+    Ok(opened.ending_early(&silent, are_missing, whole))
 }
 
 /// Reads events as far as they go, for what they tell of losses, of which it is known that there are some, or not.
@@ -282,7 +283,14 @@ fn survey(mut events: EventReader, are_missing: bool) -> Survey {
     while events.next_events(&mut batch).is_ok() && !batch.is_empty() {
         pair(&mut pairing, &batch, &mut ios);
     }
-    pairing.survey(true)
+    pairing.survey(true).beginning_late(events.source.loss().late_cpus)
+}
+
+/// The same, with all events read.
+fn read_through(mut events: EventReader) -> EventReader {
+    let mut batch = Vec::new();
+    while events.next_events(&mut batch).is_ok() && !batch.is_empty() {}
+    events
 }
 
 /// Pairs a batch, and keeps nothing of it.
@@ -306,12 +314,16 @@ fn events(input: Input, format: &Format, options: &OpenOptions) -> Result<EventR
     let again = |input| source_of(input, format, options).ok().map(reader);
     let whole = || Input::open_packed(&path, options.tolerant).ok().and_then(again);
     let beginning = opened.beginning();
-    let silent = if is_packed {
-        ends::short_cpus_of_packed(&path, &beginning, whole)
+    let Silent { short, has_new } = if is_packed {
+        ends::silent_of_packed(&path, &beginning, whole)
     } else {
-        ends::short_cpus(&path, &beginning, again)
+        ends::silent(&path, &beginning, again)
     };
-    Ok(opened.ending_early(&silent, false, whole))
+    // A processor that begins late had nothing to tell, or has lost it.
+    let has_late = |events: &EventReader| !events.source.loss().late_cpus.is_empty();
+    let are_missing =
+        has_late(&opened) || has_new && whole().is_some_and(|events| has_late(&read_through(events)));
+    Ok(opened.ending_early(&short, are_missing, whole))
 }
 
 impl EventReader {

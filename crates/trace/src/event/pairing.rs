@@ -159,6 +159,8 @@ pub struct Pairing {
     doubted: Option<Nanos>,
     /// Where processors lost their ends, until then.
     cut: Option<Cut>,
+    /// Processors of which no event came yet, and those before their first are lost.
+    late: Vec<u32>,
     /// Behind that, a longer response is not believed.
     longest: Option<Nanos>,
     /// Nor is what was at the device with others of its place.
@@ -185,8 +187,17 @@ impl Pairing {
 
     /// A pairing of a trace that was seen as a whole before.
     pub(crate) fn surveyed(rule: PairingRule, survey: Survey) -> Self {
-        let Survey { lossy, balanced, only_alone, losses, queueing, dispatch_nothing, queued_before, cut } =
-            survey;
+        let Survey {
+            lossy,
+            balanced,
+            only_alone,
+            losses,
+            queueing,
+            dispatch_nothing,
+            queued_before,
+            cut,
+            late,
+        } = survey;
         let undispatched = Undispatched::of(dispatch_nothing);
         Self {
             queueing,
@@ -197,6 +208,7 @@ impl Pairing {
             balanced,
             losses,
             cut,
+            late,
             only_alone,
             ..Self::default()
         }
@@ -218,8 +230,8 @@ impl Pairing {
         let dispatch_nothing = self.dispatch_nothing();
         let losses = if whole { self.losses.survey() } else { self.losses };
         let queueing = self.queueing;
-        let (balanced, only_alone, queued_before, cut) = (false, false, Nanos::ZERO, None);
-        Survey { lossy, balanced, only_alone, queueing, dispatch_nothing, queued_before, losses, cut }
+        let (balanced, only_alone, queued_before, cut, late) = (false, false, Nanos::ZERO, None, Vec::new());
+        Survey { lossy, balanced, only_alone, queueing, dispatch_nothing, queued_before, losses, cut, late }
     }
 
     /// A pairing of a trace of which nothing is missing.
@@ -265,8 +277,8 @@ impl Pairing {
         let overlaps = Some(self.losses.overlaps).filter(|overlaps| overlaps.are_seen()).unwrap_or_default();
         let losses = Losses { overlaps, ..Losses::default() };
         let queueing = self.queueing.clone();
-        let (lossy, balanced, only_alone, cut) = (false, self.balanced, false, None);
-        Survey { lossy, balanced, only_alone, queueing, dispatch_nothing, queued_before, losses, cut }
+        let (lossy, balanced, only_alone, cut, late) = (false, self.balanced, false, None, Vec::new());
+        Survey { lossy, balanced, only_alone, queueing, dispatch_nothing, queued_before, losses, cut, late }
     }
 
     /// The same if all that was taken so far is what lies before the end of a processor that lost what comes then; `longest` is of the
@@ -315,6 +327,9 @@ impl Pairing {
         self.believed_since = self.lost_before();
         if self.rule == PairingRule::Strict {
             self.listen(event);
+            if !self.late.is_empty() {
+                self.meet(event);
+            }
         }
         match event.action {
             _ if event.marks.has(Marks::PACKET) => self.command(event),

@@ -24,6 +24,8 @@ pub(super) enum Verdict {
 /// The running numbers of one processor.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Sequence {
+    /// The first number; 0 before it.
+    pub(super) first: u32,
     highest: u32,
     /// The time of the record of that number.
     time: Nanos,
@@ -56,6 +58,9 @@ impl Sequence {
             if !is_first && step > 1 {
                 self.skip(number);
             }
+            if is_first {
+                self.first = number;
+            }
             self.set_back |= time.saturating_add(STEP) < self.time;
             (self.highest, self.time) = (number, time);
         } else if self.fill(number) {
@@ -63,16 +68,30 @@ impl Sequence {
             self.set_back |= self.time.saturating_add(STEP) < time;
         } else if time <= self.time {
             return Verdict::Double;
+        } else if number < self.first {
+            // In order of time, too: all behind the step came before all that lies before it.
+            self.pass_over(number + 1, self.first);
+            self.first = number;
+            self.set_back |= self.time.saturating_add(STEP) < time;
         } else {
             // Another run behind the first.
-            *self = Self { highest: number, time, missing: self.missing, ..Self::default() };
+            *self =
+                Self { highest: number, time, first: self.first, missing: self.missing, ..Self::default() };
         }
         if self.set_back { Verdict::SetBack } else { Verdict::New }
     }
 
     /// The numbers before this one are missing.
     fn skip(&mut self, number: u32) {
-        let gap = (self.highest.wrapping_add(1), number.wrapping_sub(1));
+        self.pass_over(self.highest.wrapping_add(1), number);
+    }
+
+    /// The numbers from one on to another are missing.
+    fn pass_over(&mut self, from: u32, to: u32) {
+        if from == to {
+            return;
+        }
+        let gap = (from, to.wrapping_sub(1));
         self.missing += u64::from(gap.1.wrapping_sub(gap.0)) + 1;
         if self.gaps.len() == GAPS {
             self.gaps.pop_front();
@@ -133,5 +152,6 @@ mod tests {
         assert_eq!(verdicts([(1, 10), (2, 20), (3, 12), (4, 30)]).0, [New, New, SetBack, SetBack]);
         // The same put into order of time, where numbers go to and fro.
         assert_eq!(verdicts([(1, 10), (3, 12), (2, 20), (4, 30)]).0, [New, New, SetBack, SetBack]);
+        assert_eq!(verdicts([(3, 10), (4, 11), (1, 12), (2, 20)]).0, [New, New, SetBack, SetBack]);
     }
 }

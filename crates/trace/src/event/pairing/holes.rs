@@ -20,6 +20,16 @@ impl Pairing {
         }
     }
 
+    /// All that a processor told before its first event was a hole.
+    #[cold]
+    pub(super) fn meet(&mut self, event: &crate::event::Event) {
+        let before = self.late.len();
+        self.late.retain(|cpu| *cpu != u32::from(event.cpu));
+        if self.late.len() < before {
+            self.doubt_open(event.time);
+        }
+    }
+
     /// A completion lost its dispatch: if a recorder was silent shortly before, that was a hole.
     pub(super) fn lost_dispatch(&mut self) {
         self.proven = Some(self.now);

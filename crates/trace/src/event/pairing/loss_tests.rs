@@ -36,6 +36,7 @@ fn surely_lossy() -> Pairing {
             dispatch_nothing: Devices::default(),
             queued_before: Nanos::ZERO,
             cut: None,
+            late: Vec::new(),
         },
     )
 }
@@ -63,6 +64,7 @@ fn pair_what_is_left(losses: Losses, events: &[Event]) -> (Vec<Io>, PairingCount
             dispatch_nothing: Devices::default(),
             queued_before: Nanos::ZERO,
             cut: None,
+            late: Vec::new(),
         },
     );
     let mut ios = Vec::new();
@@ -360,6 +362,7 @@ fn btts_rule_believes_what_it_sees() {
         dispatch_nothing: Devices::default(),
         queued_before: Nanos::ZERO,
         cut: None,
+        late: Vec::new(),
     };
     for mut pairing in [Pairing::new(PairingRule::Btt), Pairing::surveyed(PairingRule::Btt, survey)] {
         pairing.events_are_missing();

@@ -118,6 +118,8 @@ pub struct Survey {
     pub(super) losses: Losses,
     /// Where processors lost their ends.
     pub(super) cut: Option<Cut>,
+    /// Processors that lost what they told before their first event.
+    pub(super) late: Vec<u32>,
 }
 
 /// From when on the events of processors are missing, and how long what was completed before took at most: what takes longer then may
@@ -145,6 +147,11 @@ impl Survey {
     /// The same of a trace of which events are missing all the time, and, if it is short, little is known.
     pub(crate) fn lacking(self, is_short: bool) -> Self {
         Self { lossy: true, only_alone: is_short, ..self }
+    }
+
+    /// The same of a trace in which these processors lost what they told before their first event.
+    pub(crate) fn beginning_late(self, late: Vec<u32>) -> Self {
+        Self { late, ..self }
     }
 }
 
