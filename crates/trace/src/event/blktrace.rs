@@ -26,6 +26,7 @@ use std::sync::Arc;
 use headstack_units::Nanos;
 
 use super::sequence::{Sequence, Verdict};
+use super::stated::is_statement;
 use super::{Action, Event, EventSource, Loss, Marks};
 use crate::buffer::Buffer;
 use crate::input::{Input, Sample};
@@ -358,6 +359,10 @@ impl BlktraceFile {
                     .or_insert_with(|| String::from_utf8_lossy(name).into_owned());
             }
             2 => {
+                let end = size + usize::from(header.follows);
+                if is_statement(self.buffer.bytes().get(size..end).unwrap_or_default()) {
+                    return;
+                }
                 let event = self.make(header, Action::Message, 0);
                 batch.push(event);
             }
@@ -468,6 +473,12 @@ pub(crate) fn push_process(out: &mut Vec<u8>, layout: Layout, event: &Event, nam
     let nowhere = Event { sector: 0, bytes: 0, ..*event };
     // The kernel leaves the number of its notes empty.
     push(out, layout, 0, &nowhere, u64::from(NOTIFY) << 16, &[name.as_bytes(), &[0]].concat());
+}
+
+/// Appends a message.
+pub(crate) fn push_message(out: &mut Vec<u8>, layout: Layout, event: &Event, text: &str) {
+    let nowhere = Event { sector: 0, bytes: 0, ..*event };
+    push(out, layout, 0, &nowhere, u64::from(NOTIFY) << 16 | 2, text.as_bytes());
 }
 
 fn push(out: &mut Vec<u8>, layout: Layout, sequence: u32, event: &Event, action: u64, follows: &[u8]) {

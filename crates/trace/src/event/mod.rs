@@ -16,6 +16,7 @@ mod numbers;
 pub mod pairing;
 pub mod rwbs;
 mod sequence;
+pub(crate) mod stated;
 pub mod tally;
 
 pub(crate) mod blkparse;

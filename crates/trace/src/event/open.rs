@@ -11,6 +11,7 @@ use super::lines::{TextEvents, finds_events};
 use super::pairing::{Longest, Pairing, PairingRule, Survey};
 use super::{
     Event, EventIos, EventSource, Loss, PairingSummary, balance, blkparse, blkparse_format, ftrace, lttng,
+    stated,
 };
 use crate::filter::{Chosen, ChosenEvents, ChosenIos};
 use crate::format::columns_io::TableIos;
@@ -305,10 +306,21 @@ pub(super) fn pair(pairing: &mut Pairing, batch: &[Event], ios: &mut Vec<Io>) {
 /// The events of a file; text of which a processor's may be missing at the end is read once more, and once again where they are.
 fn events(input: Input, format: &Format, options: &OpenOptions) -> Result<EventReader, TraceError> {
     let reader = |source| EventReader::new(source, format.name, options);
-    let may_end_early = format.name != BLKTRACE.name && input.is_file();
+    let is_file = input.is_file();
     let (path, is_packed) = (input.path().clone(), input.is_packed());
     let opened = reader(source_of(input, format, options)?).survey_beginning(options.pairing);
-    if options.pairing == PairingRule::Btt || !may_end_early {
+    if options.pairing == PairingRule::Btt || !is_file {
+        return Ok(opened);
+    }
+    let again = |input| source_of(input, format, options).ok();
+    let is_whole = |events| {
+        let source = Input::open_packed(&path, options.tolerant).ok().and_then(again);
+        source.is_some_and(|mut source| stated::holds(&mut *source, events))
+    };
+    if stated::stated(&path, is_packed).is_some_and(is_whole) {
+        return Ok(opened.whole());
+    }
+    if format.name == BLKTRACE.name {
         return Ok(opened);
     }
     let again = |input| source_of(input, format, options).ok().map(reader);
@@ -327,6 +339,15 @@ fn events(input: Input, format: &Format, options: &OpenOptions) -> Result<EventR
 }
 
 impl EventReader {
+    /// The same trace, of which nothing is missing but the queueing of what has none in the trace that it was made of.
+    fn whole(self) -> Self {
+        let (mut pairing, mut ios) = (Pairing::of_all(), Vec::new());
+        let begun = self.ahead.front().and_then(|batch| batch.first()).map(|event| event.time);
+        self.ahead.iter().for_each(|batch| pair(&mut pairing, batch, &mut ios));
+        let survey = Some(pairing.beginning(begun.unwrap_or_default()).queued_if_known());
+        Self { survey, is_balanced: true, ..self }
+    }
+
     /// When each processor told something, as far as the beginning was read.
     fn beginning(&self) -> Ends {
         let mut beginning = Ends::default();

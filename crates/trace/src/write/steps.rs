@@ -7,7 +7,8 @@ use headstack_units::Nanos;
 
 use super::others::{Form, Processes};
 use super::records::{NO_RESPONSE, Refusal, put};
-use crate::event::blktrace::{Layout, push_process, push_record};
+use crate::event::blktrace::{Layout, push_message, push_process, push_record};
+use crate::event::stated::statement;
 use crate::event::write::events_of;
 use crate::event::{Action, Event, device_numbers};
 use crate::in_order::InOrder;
@@ -26,7 +27,9 @@ pub(super) struct Steps {
     /// Processes that are named already.
     named: BTreeSet<u32>,
     waiting: InOrder<Event>,
-    written: u32,
+    written: u64,
+    /// The last of them.
+    last: Option<Event>,
     /// The same of each device.
     written_of: BTreeMap<u32, u32>,
 }
@@ -40,13 +43,15 @@ impl Steps {
             named: BTreeSet::new(),
             waiting: InOrder::default(),
             written: 0,
+            last: None,
             written_of: BTreeMap::new(),
         }
     }
 
     fn write_until(&mut self, out: &mut Vec<u8>, until: Nanos) {
         while let Some(event) = self.waiting.pop_before(until) {
-            self.written = self.written.wrapping_add(1);
+            self.written += 1;
+            self.last = Some(event);
             match self.format {
                 "blktrace" => self.write_record(out, 7, &event),
                 "blktrace-v8" => self.write_record(out, 8, &event),
@@ -59,12 +64,23 @@ impl Steps {
         }
     }
 
+    /// Says how many there are, in a message or a remark.
+    fn state_end(&self, out: &mut Vec<u8>) {
+        let Some(last) = self.last.filter(|_| !self.format.starts_with("tick")) else { return };
+        let text = statement(self.written);
+        match self.format {
+            "blktrace" => push_message(out, Layout { version: 7, big_endian: false }, &last, &text),
+            "blktrace-v8" => push_message(out, Layout { version: 8, big_endian: false }, &last, &text),
+            _ => put!(out, "# {text}"),
+        }
+    }
+
     fn write_record(&mut self, out: &mut Vec<u8>, version: u8, event: &Event) {
         let layout = Layout { version, big_endian: false };
         if let Some(name) = self.processes.get(&event.pid).filter(|_| self.named.insert(event.pid)) {
             push_process(out, layout, event, name);
         }
-        push_record(out, layout, self.written, event);
+        push_record(out, layout, self.written as u32, event);
     }
 
     /// The kernel counts each device's events by themselves, on each processor, of which there is one here.
@@ -172,6 +188,7 @@ impl Form for Steps {
 
     fn finish(&mut self, out: &mut Vec<u8>) -> Result<(), (u64, Refusal)> {
         self.write_until(out, Nanos::MAX);
+        self.state_end(out);
         Ok(())
     }
 }

@@ -149,6 +149,11 @@ impl Survey {
         Self { lossy: true, only_alone: is_short, ..self }
     }
 
+    /// The same of a trace in which all is queued of which that is known.
+    pub(crate) fn queued_if_known(self) -> Self {
+        Self { queued_before: Nanos::MAX, ..self }
+    }
+
     /// The same of a trace in which these processors lost what they told before their first event.
     pub(crate) fn beginning_late(self, late: Vec<u32>) -> Self {
         Self { late, ..self }
