@@ -340,7 +340,7 @@ def test_what_flushes_of_one_device_do_is_found_among_others(tmp_path: Path) -> 
 def test_the_name_of_a_process_sends_nothing_to_the_terminal() -> None:
     effect = {"cause": "process", "name": "\x1b[31mred\x1b[0m\n", "occurrences": 30, "times_as_long": 2.0, "low": 1.9, "high": 2.1,
               "found": True, "phases": None, "filled_by": None}  # fmt: skip
-    about: Any = {"bursts": None, "effects": [effect]}
+    about: Any = {"bursts": None, "effects": [effect], "fleet": None}
     assert causes.sentence(about).startswith(
         "When ?[31mred?[0m? has requests outstanding, others' reads take 2.00 times"
     )
@@ -368,7 +368,7 @@ def test_a_cause_is_told_in_words(cause: str, name: str, said: str) -> None:
         "phases": None,
         "filled_by": None,
     }
-    about: Any = {"bursts": None, "effects": [effect]}
+    about: Any = {"bursts": None, "effects": [effect], "fleet": None}
     assert causes.sentence(about) == said
 
 
@@ -437,10 +437,28 @@ def test_what_delays_no_read_is_not_laid_to_chance() -> None:
         "found": False,
         "withheld": None,
     }
-    about: Any = {"bursts": None, "effects": [effect]}
+    about: Any = {"bursts": None, "effects": [effect], "fleet": None}
     assert causes.sentence(about).endswith("reads take 0.89 times (0.86 to 0.93) as long, which delays none.")
     effect["high"] = 1.02
     assert causes.sentence(about).endswith("which chance explains.")
+
+
+def test_devices_that_differ_are_a_cause() -> None:
+    """ "No cause found." stood before "Device 3 stands out"."""
+    effect = {
+        "cause": "queue",
+        "name": None,
+        "occurrences": 30,
+        "times_as_long": 1.01,
+        "low": 0.9,
+        "high": 1.1,
+        "found": False,
+        "withheld": None,
+    }
+    about: Any = {"bursts": None, "effects": [effect], "fleet": None}
+    assert causes.sentence(about).startswith("No cause found. ")
+    about["fleet"] = {"outlier": {"device": "3"}, "apart": None}
+    assert causes.sentence(about).startswith("No cause found on any device by itself. When others are in the queue")
 
 
 @pytest.mark.parametrize(("withheld", "why", "named"), [
@@ -450,7 +468,7 @@ def test_what_delays_no_read_is_not_laid_to_chance() -> None:
 def test_what_is_more_than_chance_is_not_laid_to_it(withheld: str, why: str, named: str) -> None:
     effect = {"cause": "queue", "name": None, "occurrences": 30, "reads": 90, "reads_around": 80, "times_as_long": 2.13, "low": 1.75,
               "high": 2.58, "found": False, "withheld": withheld}  # fmt: skip
-    about: Any = {"bursts": None, "effects": [effect]}
+    about: Any = {"bursts": None, "effects": [effect], "fleet": None}
     assert "which chance explains" not in causes.sentence(about)
     assert causes.sentence(about).endswith(why)
     assert causes.rows(about)[0][-1] == named

@@ -441,14 +441,14 @@ impl Recorder {
             }),
             effects: if responses > 0 {
                 let mut effects = self.causes.finish();
-                let (company, filled_by) = self.company.finish(name);
+                let crate::company::Found { effects: company, filled_by, region } = self.company.finish(name);
                 if let Some(queue) = effects.iter_mut().find(|effect| effect.cause == "queue") {
                     queue.filled_by = filled_by;
                 }
                 effects.extend(company);
                 let (stops, paused) = self.pauses.finish(name);
                 effects.extend(stops);
-                effects.extend(self.late.finish(name, &paused));
+                effects.extend(self.late.finish(name, &paused, region.as_ref()));
                 held(effects)
             } else {
                 Vec::new()

@@ -135,7 +135,7 @@ impl Company {
 
     /// Of all regions and of all processes those that are found, or the one that comes nearest; `device` names one where
     /// there are several. And who fills the queue, if one process does.
-    pub(crate) fn finish(mut self, device: impl Fn(u32) -> String) -> (Vec<Effect>, Option<FilledBy>) {
+    pub(crate) fn finish(mut self, device: impl Fn(u32) -> String) -> Found {
         let several = self.devices.len() > 1;
         let (mut regions, mut grids) = (Vec::new(), BTreeMap::new());
         let mut processes = Processes::default();
@@ -153,15 +153,31 @@ impl Company {
             grids.insert(*number, grid);
         }
         let filled_by = processes.filled_by(&self.names);
+        let mut region = None;
         let slowest = slowest_region(regions).map(|Slowest { device: number, first, last, effect }| {
             let bounded = effect.found.then(|| grids[&number].bounded(first, last)).flatten();
             let (first, last, effect) = bounded.unwrap_or((first, last, effect));
+            region = effect.found.then_some((number, first..=last));
             let of = if several { format!(" of device {}", device(number)) } else { String::new() };
             Effect { name: Some(format!("LBA {} to {}{of}", grouped(first), grouped(last))), ..effect }
         });
-        (slowest.into_iter().chain(processes.effects(&self.names)).collect(), filled_by)
+        let effects = slowest.into_iter().chain(processes.effects(&self.names)).collect();
+        Found { effects, filled_by, region }
     }
 }
+
+/// What reads beside others, and in other regions, came to.
+#[derive(Debug)]
+pub(crate) struct Found {
+    pub(crate) effects: Vec<Effect>,
+    /// Who fills the queue.
+    pub(crate) filled_by: Option<FilledBy>,
+    /// The device and the sectors of a region that was found to be slow.
+    pub(crate) region: Option<SlowRegion>,
+}
+
+/// A device, and sectors of it.
+pub(crate) type SlowRegion = (u32, std::ops::RangeInclusive<u64>);
 
 /// What all devices tell of the processes.
 #[derive(Debug, Default)]

@@ -13,10 +13,12 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
+use std::ops::RangeInclusive;
 
 use headstack_trace::{Io, Kind, Request};
 use headstack_units::{Lba, Nanos, Op, grouped};
 
+use crate::company::SlowRegion;
 use crate::effect::{Effect, log, of_device};
 use crate::pauses::Paused;
 use crate::peers::Peer;
@@ -117,9 +119,9 @@ impl Sample {
         self.seen += 1;
     }
 
-    /// Whether few of them lie in the place that begins there.
-    fn are_rare_at(&self, first: u64) -> bool {
-        let there = self.lbas.iter().filter(|lba| **lba >> PLACE == first >> PLACE).count();
+    /// Whether few of them lie in a place.
+    fn are_rare_in(&self, place: &RangeInclusive<u64>) -> bool {
+        let there = self.lbas.iter().filter(|lba| place.contains(lba)).count();
         ((there + 1) as f64) < RARE * (self.lbas.len() + 2) as f64
     }
 }
@@ -186,8 +188,14 @@ impl LateFinder {
         }
     }
 
-    /// Those of the device that has most, but for what a pause made late; `device` names it where there are several.
-    pub(crate) fn finish(self, device: impl Fn(u32) -> String, paused: &Paused) -> Option<Effect> {
+    /// Those of the device that has most, but for what a pause made late; `device` names it where there are several. `slow` is a region
+    /// in which reads take longer anyway.
+    pub(crate) fn finish(
+        self,
+        device: impl Fn(u32) -> String,
+        paused: &Paused,
+        slow: Option<&SlowRegion>,
+    ) -> Option<Effect> {
         let several = self.devices.len() > 1;
         let found = self.devices.into_iter().map(|(number, found)| {
             let (mut late, usual, asked) = found.late();
@@ -207,14 +215,20 @@ impl LateFinder {
             Some(every) => (format!(", every {every:.1} s"), "a device that pauses looks"),
             None => (String::new(), "retries look"),
         };
-        let place = place(late.iter().map(|read| read.lba)).filter(|&(_, first)| asked.are_rare_at(first));
-        let place = place.map_or(String::new(), |(count, first)| {
-            format!(
-                ", {count} of them within LBA {} to {}",
-                grouped(first),
-                grouped(first + (1 << PLACE) - 1)
-            )
+        let slow = slow.filter(|(of, _)| *of == number).map(|(_, region)| region.clone());
+        let place =
+            place(late.iter().map(|read| read.lba)).map(|(_, first)| first..=first + (1 << PLACE) - 1);
+        let places =
+            place.into_iter().map(|place| (place, "")).chain(slow.map(|region| (region, ", which is slow")));
+        let place = places.into_iter().find_map(|(place, which)| {
+            let count = late.iter().filter(|read| place.contains(&read.lba)).count();
+            let lie_there = 2 * count > late.len() && asked.are_rare_in(&place);
+            lie_there.then(|| {
+                let (first, last) = (grouped(*place.start()), grouped(*place.end()));
+                format!(", {count} of them within LBA {first} to {last}{which}")
+            })
         });
+        let place = place.unwrap_or_default();
         let who = match late.iter().filter(|read| read.is_beside).count() {
             0 => "that wait for nobody",
             count if count == late.len() => "that later ones overtake",

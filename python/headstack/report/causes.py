@@ -56,9 +56,14 @@ def sentence(about: Analysis) -> str:
     if found:
         return " ".join(_said(each, about["bursts"]) for each in found)
     compared = [each for each in effects if each["times_as_long"] is not None]
+    none = "No cause found on any device by itself" if _devices_differ(about["fleet"]) else "No cause found"
     if compared:
-        return " ".join(["No cause found.", *(_as_sentence(_compared(each)) for each in compared)])
-    return "No cause found: too little happened beside the reads to compare them with."
+        return " ".join([f"{none}.", *(_as_sentence(_compared(each)) for each in compared)])
+    return f"{none}: too little happened beside the reads to compare them with."
+
+
+def _devices_differ(fleet: Mapping[str, Any] | None) -> bool:
+    return bool(fleet and (fleet["outlier"] or (fleet["apart"] and fleet["apart"]["found"])))
 
 
 def _as_sentence(text: str) -> str:

@@ -35,7 +35,7 @@ impl Finder {
     }
 
     pub(super) fn finish(self, device: impl Fn(u32) -> String) -> Vec<Effect> {
-        self.company.finish(device).0
+        self.company.finish(device).effects
     }
 }
 

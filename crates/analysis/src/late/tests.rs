@@ -22,7 +22,7 @@ fn found(seed: u64, mut service_ms: impl FnMut(&mut rand_pcg::Pcg64, u64) -> f64
         finder.push(&io, 0, peer.as_ref());
         arrival = finish + Nanos::from_ms(20.0);
     }
-    finder.finish(|device| device.to_string(), &Paused::default())
+    finder.finish(|device| device.to_string(), &Paused::default(), None)
 }
 
 /// A seek, the wait for the sector, and its transfer.
@@ -34,13 +34,24 @@ fn access_ms(random: &mut rand_pcg::Pcg64) -> f64 {
 /// One in 150 reads takes 50 ms longer, of which it waits so many before its service; all lie within 30,000 sectors, or those do
 /// that take longer.
 fn longer(seed: u64, waits_ms: f64, all_there: bool) -> Option<Effect> {
+    longer_within(30_000, None, seed, waits_ms, all_there)
+}
+
+/// The same within so many sectors, of which it is known, or not, that they are slow.
+fn longer_within(
+    sectors: u64,
+    slow: Option<&SlowRegion>,
+    seed: u64,
+    waits_ms: f64,
+    all_there: bool,
+) -> Option<Effect> {
     let mut random = rand_pcg::Pcg64::seed_from_u64(seed);
     let (mut finder, mut peers) = (LateFinder::default(), Peers::default());
     let mut arrival = Nanos::ZERO;
     for k in 0..10_000 {
         let is_longer = k % 150 == 100;
         let more = if is_longer { 50.0 } else { 0.0 };
-        let most = if all_there || is_longer { 30_000 } else { 1_000_000_000 };
+        let most = if all_there || is_longer { sectors } else { 1_000_000_000 };
         let finish = arrival + Nanos::from_ms(access_ms(&mut random) + more);
         let start = arrival + Nanos::from_ms(if is_longer { waits_ms } else { 0.0 });
         let request = Request::new(arrival, Op::Read, Lba(random.random_range(0..most)), 8);
@@ -49,7 +60,7 @@ fn longer(seed: u64, waits_ms: f64, all_there: bool) -> Option<Effect> {
         finder.push(&io, 0, peer.as_ref());
         arrival = finish + Nanos::from_ms(20.0);
     }
-    finder.finish(|device| device.to_string(), &Paused::default())
+    finder.finish(|device| device.to_string(), &Paused::default(), slow)
 }
 
 /// By the trace's own start, such reads of ajw waited for 21 to 42 ms before an ordinary service: they were told as retries.
@@ -63,6 +74,20 @@ fn what_a_read_waits_before_its_service_is_no_retry() {
 fn a_place_is_told_only_where_few_reads_lie_there_at_all() {
     let told = |all_there| longer(1, 0.0, all_there).unwrap().name.unwrap().contains("of them within LBA");
     assert!(told(false) && !told(true));
+}
+
+/// All lay in a region that was named as slow, and that was not said.
+#[test]
+fn where_a_region_is_slow_it_is_told_that_they_lie_there() {
+    let told =
+        |slow: Option<&SlowRegion>| longer_within(30_000_000, slow, 1, 0.0, false).unwrap().name.unwrap();
+    assert!(!told(None).contains("of them within LBA"));
+    let slow = told(Some(&(0, 0..=29_999_999)));
+    assert!(slow.contains("62 of them within LBA 0 to 29,999,999, which is slow, and"), "{slow}");
+    // Elsewhere, or on another device, it says nothing.
+    for slow in [(0, 500_000_000..=600_000_000), (1, 0..=29_999_999), (0, 0..=999_999_999)] {
+        assert!(!told(Some(&slow)).contains("of them within LBA"));
+    }
 }
 
 #[test]
@@ -108,7 +133,7 @@ fn retries_beside_a_stream_are_told() {
             finder.push(&io, 0, peer.as_ref());
             arrival = finish + Nanos::from_ms(20.0);
         }
-        finder.finish(|device| device.to_string(), &Paused::default()).is_some()
+        finder.finish(|device| device.to_string(), &Paused::default(), None).is_some()
     });
     let named = named.count();
     assert!(named >= 36, "{named} of 40");
@@ -201,7 +226,7 @@ fn a_pause_is_told_of_once() {
             arrival = finish + Nanos::from_ms(20.0);
         }
         let (stops, paused) = pauses.finish(|device| device.to_string());
-        let late = finder.finish(|device| device.to_string(), &paused);
+        let late = finder.finish(|device| device.to_string(), &paused, None);
         (stops.first().map(|effect| effect.occurrences), late.is_some())
     };
     assert_eq!(told(400.0, true), (Some(20), false));
@@ -273,7 +298,7 @@ fn told(reads: &[(f64, f64, u64)]) -> Option<Effect> {
         let peer = peers.push(&io, found);
         finder.push(&io, found, peer.as_ref());
     }
-    finder.finish(|device| device.to_string(), &Paused::default())
+    finder.finish(|device| device.to_string(), &Paused::default(), None)
 }
 
 /// Only reads that found nothing outstanding were asked: five of 10,000 reads that were tried again for a second were told in 27 of 40
