@@ -81,7 +81,7 @@ fn off_spindle(model: &Model, sightings: &[Sighting], is_trusted: &[bool]) -> Ve
 }
 
 /// Natural logarithm of how much likelier an error is where the file is right than where any angle is.
-fn gain(error: f64) -> f64 {
+pub(crate) fn gain(error: f64) -> f64 {
     (1.0 - RIGHT + RIGHT * weight(error, NARROW) / by_chance(NARROW)).ln()
 }
 

@@ -9,13 +9,13 @@
 //! they agree. They tell where the spindle is, that tells the angle of every other observation nearby, and these in turn how
 //! many tracks were passed over before each; and so on until nothing changes.
 
-use crate::evidence::advantage;
+use crate::evidence::{advantage, look_elsewhere};
 use crate::geometry::{Geometry, Steps};
 use crate::kernel::{NARROW, mode, weight, wrap};
 use crate::listed::TakenFrom;
 use crate::model::{Model, Source};
 use crate::pairs::{Pair, Sighting, is_even};
-use crate::passed::{Gap, Passed, most_likely, passed_before};
+use crate::passed::{Gap, Passed, most_likely, passed_before, surely};
 use headstack_units::Nanos;
 
 /// Pairs that agree so well need no other explanation.
@@ -50,6 +50,8 @@ pub struct SkippedTrack {
     pub head: u32,
     /// Whether the file lists it.
     pub listed: bool,
+    /// Whether it makes what was seen likelier by more than chance does anywhere in the zone; some that are not sure are none.
+    pub is_sure: bool,
     /// The last address that was seen before it, and the first one behind; a wrong observation may move it by a few.
     pub between: (u64, u64),
 }
@@ -59,10 +61,17 @@ pub struct SkippedTrack {
 pub(crate) struct Skips {
     pub(crate) tracks: Vec<SkippedTrack>,
     pub(crate) not_skipped: Vec<[u32; 2]>,
+    /// Those of them of which it is sure.
+    pub(crate) surely_not_skipped: Vec<[u32; 2]>,
     pub(crate) listed_taken_from: TakenFrom,
 }
 
 impl Skips {
+    /// Whether anything is surely not as the file lists it.
+    fn is_sure(&self) -> bool {
+        !self.surely_not_skipped.is_empty() || self.tracks.iter().any(|track| !track.listed && track.is_sure)
+    }
+
     /// The geometry of a file with these instead of those that it lists.
     pub(crate) fn geometry(&self, file: &Geometry) -> Geometry {
         file.without_listed(self.listed_taken_from).skipping(&self.tracks)
@@ -76,21 +85,21 @@ pub(crate) struct Found {
 }
 
 /// The tracks that are passed over, if that explains what `model`, found without, does not; `None` where the drive has no
-/// spare ones, or where what is found in half of the observations does not hold in the others.
+/// spare ones, or where what is found in half of the observations does not hold in the others. Where pairs agree well there is
+/// nothing to look for, but in a list that is nearly right.
 pub(crate) fn find(
     model: &Model,
     geometry: &Geometry,
     sightings: &[Sighting],
     pairs: &[Pair],
 ) -> Option<Found> {
-    if !geometry.may_skip() || model.coherence(sightings, pairs) > COHERENT {
+    if !geometry.may_skip() {
         return None;
     }
-    let ways: &[TakenFrom] = if geometry.listed().is_empty() {
-        &[TakenFrom::Spares]
-    } else {
-        &[TakenFrom::Spares, TakenFrom::Data]
-    };
+    if model.coherence(sightings, pairs) > COHERENT {
+        return corrected(model, geometry, sightings, pairs);
+    }
+    let ways: &[TakenFrom] = if geometry.listed().is_empty() { &[TakenFrom::Spares] } else { &LISTED };
     let ahead = |&from: &TakenFrom| {
         let wins = advantage_of(model, geometry, from, sightings, pairs).filter(|&wins| wins >= CLEAR)?;
         Some((from, wins))
@@ -98,6 +107,30 @@ pub(crate) fn find(
     // Of two that are as good, the first.
     let best = ways.iter().filter_map(ahead).reduce(|best, way| if way.1 > best.1 { way } else { best })?;
     search(model.period_ns, geometry, best.0, sightings, pairs)
+}
+
+/// What a list may have been taken from.
+const LISTED: [TakenFrom; 2] = [TakenFrom::Spares, TakenFrom::Data];
+
+/// The list of a file with which pairs agree well, if tracks are surely missing or surely too many. One track is seen by too few
+/// pairs to show in half of the observations: its odds are those of all of its zone.
+fn corrected(
+    model: &Model,
+    geometry: &Geometry,
+    sightings: &[Sighting],
+    pairs: &[Pair],
+) -> Option<Found> {
+    let ways = if geometry.listed().is_empty() { &[][..] } else { &LISTED };
+    let ahead = |&from: &TakenFrom| {
+        let found = search(model.period_ns, geometry, from, sightings, pairs)?;
+        let moved = found.skips.geometry(geometry).again(sightings);
+        let errors =
+            |pair: &Pair| (pair.block(), found.model.error(&moved, pair), model.error(sightings, pair));
+        let wins = advantage(pairs.iter().map(errors));
+        (found.skips.is_sure() && wins > look_elsewhere(1.0)).then_some((found, wins))
+    };
+    let better = |best: (Found, f64), way: (Found, f64)| if way.1 > best.1 { way } else { best };
+    Some(ways.iter().filter_map(ahead).reduce(better)?.0)
 }
 
 /// By how many standard errors tracks found in half of the observations explain the others better than `model`.
@@ -278,20 +311,11 @@ impl<'a> Search<'a> {
         let mut passed = vec![None; self.sightings.len()];
         let mut trusted = vec![false; self.sightings.len()];
         for zone in 0..self.by_zone.len() {
-            let own: Vec<usize> =
-                self.by_zone[zone].iter().copied().filter(|&number| spindle[number].is_some()).collect();
+            let (own, seen) = self.seen_in(zone, &spindle);
             if own.is_empty() {
                 continue;
             }
             let values = self.model.values[zone];
-            let seen: Vec<Passed> = own
-                .iter()
-                .map(|&number| Passed {
-                    // What is left of the angle when the zone begins at 0.
-                    turns: spindle[number].unwrap_or(0.0) - self.sightings[number].site.end_revolutions,
-                    track: self.tracks[number],
-                })
-                .collect();
             let steps = |track: f64| track_turns(track, self.heads, &values);
             let (offset, path) = most_likely(&seen, self.most[zone], self.listed[zone], &steps);
             self.model.offsets[zone] = offset;
@@ -308,6 +332,33 @@ impl<'a> Search<'a> {
         let changed = passed != self.passed || trusted != self.trusted;
         (self.passed, self.trusted) = (passed, trusted);
         changed
+    }
+
+    /// The sightings of a zone that tell, and what they tell of tracks.
+    fn seen_in(&self, zone: usize, spindle: &[Option<f64>]) -> (Vec<usize>, Vec<Passed>) {
+        let own = self.by_zone[zone].iter().copied().filter(|&number| spindle[number].is_some());
+        let told = |number: usize| Passed {
+            // What is left of the angle when the zone begins at 0.
+            turns: spindle[number].unwrap_or(0.0) - self.sightings[number].site.end_revolutions,
+            track: self.tracks[number],
+        };
+        own.map(|number| (number, told(number))).unzip()
+    }
+
+    /// Tracks surely passed over before each sighting, beside those that the file lists.
+    fn surely_passed(&self) -> Vec<Option<usize>> {
+        let spindle = self.spindle();
+        let mut passed = vec![None; self.sightings.len()];
+        for zone in 0..self.by_zone.len() {
+            let (own, seen) = self.seen_in(zone, &spindle);
+            let (offset, values) = (self.model.offsets[zone], self.model.values[zone]);
+            let steps = |track: f64| track_turns(track, self.heads, &values);
+            let path = surely(&seen, self.most[zone], self.listed[zone], &steps, offset);
+            for (&number, before) in own.iter().zip(path) {
+                passed[number] = Some(before);
+            }
+        }
+        passed
     }
 
     /// The angle that the layout should have for each sighting, but for a constant, from the sightings around it;
@@ -346,6 +397,8 @@ impl<'a> Search<'a> {
     }
 
     fn found(mut self, geometry: &Geometry) -> (Model, Skips) {
+        // At the angles that were found, not yet counted from those of the file.
+        let surely_passed = self.surely_passed();
         let moved = self.shift != (0, 0);
         // Only differences between zones can be seen: the zone that it began with is where the file has it.
         let gauge = self.model.offsets[self.reference] - geometry.zones[self.reference].first_sector;
@@ -368,25 +421,53 @@ impl<'a> Search<'a> {
         }
         let mut skips = Skips::default();
         for zone in 0..self.by_zone.len() {
-            let tracks = self.tracks_of(geometry, zone);
-            let place = |track: u64| <[u32; 2]>::from(geometry.place_of_track(zone, track));
-            let is_kept =
-                |place: &[u32; 2]| tracks.iter().any(|track| [track.cylinder, track.head] == *place);
-            let listed = self.listed[zone].iter().map(|&track| place(track));
-            skips.not_skipped.extend(listed.filter(|place| !is_kept(place)));
+            let mut tracks = self.tracks_of(geometry, zone, &self.passed);
+            let sure = self.tracks_of(geometry, zone, &surely_passed);
+            skips.not_skipped.extend(self.listed_but_not(&tracks, geometry, zone));
+            skips.surely_not_skipped.extend(self.listed_but_not(&sure, geometry, zone));
+            self.mark_sure(&mut tracks, sure);
             skips.tracks.extend(tracks);
         }
+        let not_skipped = &skips.not_skipped;
+        skips.surely_not_skipped.retain(|place| not_skipped.contains(place));
         (self.model, skips)
+    }
+
+    /// Tracks of a zone that the file lists and that are not among these.
+    fn listed_but_not(
+        &self,
+        tracks: &[SkippedTrack],
+        geometry: &Geometry,
+        zone: usize,
+    ) -> impl Iterator<Item = [u32; 2]> {
+        let is_kept = |place: &[u32; 2]| tracks.iter().any(|track| [track.cylinder, track.head] == *place);
+        self.listed[zone]
+            .iter()
+            .map(move |&track| <[u32; 2]>::from(geometry.place_of_track(zone, track)))
+            .filter(move |place| !is_kept(place))
+    }
+
+    /// Calls those tracks sure that have one among the sure ones: between the same addresses, or within a cylinder.
+    fn mark_sure(&self, tracks: &mut [SkippedTrack], mut sure: Vec<SkippedTrack>) {
+        let is_one = |a: &SkippedTrack, b: &SkippedTrack| {
+            let overlap = a.between.0 <= b.between.1 && b.between.0 <= a.between.1;
+            a.listed == b.listed && (overlap || a.cylinder.abs_diff(b.cylinder) <= 1)
+        };
+        for track in tracks {
+            let found = sure.iter().position(|of| is_one(track, of));
+            track.is_sure = found.is_some();
+            found.map(|at| sure.remove(at));
+        }
     }
 
     /// The tracks that a zone passes over: of those that the file lists as many as are seen, where it has them, and all behind
     /// the last sighting; others each in the middle between the sightings around it.
-    fn tracks_of(&self, geometry: &Geometry, zone: usize) -> Vec<SkippedTrack> {
+    fn tracks_of(&self, geometry: &Geometry, zone: usize, passed: &[Option<usize>]) -> Vec<SkippedTrack> {
         let mut found = Vec::new();
         let earlier = self.by_zone[..zone].iter().rev().find_map(|own| own.last());
         let mut before = (-1.0, earlier.map_or(0, |&number| self.sightings[number].lba), 0);
         for &number in &self.by_zone[zone] {
-            let Some(passed) = self.passed[number] else { continue };
+            let Some(passed) = passed[number] else { continue };
             let (track, lba) = (self.tracks[number], self.sightings[number].lba);
             let gap = Gap { tracks: (before.0, track), passed: (before.2, passed) };
             let over = gap.passed_over(self.listed[zone]).into_iter();
@@ -399,7 +480,7 @@ impl<'a> Search<'a> {
         take_listed(&mut found, self.listed[zone], self.heads as u64);
         let named = found.into_iter().map(|(physical, listed, between)| {
             let (cylinder, head) = geometry.place_of_track(zone, physical);
-            SkippedTrack { zone, cylinder, head, listed, between }
+            SkippedTrack { zone, cylinder, head, listed, is_sure: true, between }
         });
         named.collect()
     }
