@@ -30,6 +30,8 @@ const NEAR_NS: u64 = 1_200_000_000;
 const AGREEING: f64 = 3.0;
 /// Share of right observations where the file is right: rather too low, since caches answer in places more requests than a model knows.
 const RIGHT: f64 = 0.5;
+/// Widths of right errors: of exact times, and of noisier ones.
+const WIDTHS: [f64; 4] = [NARROW, 1.5 * NARROW, 2.0 * NARROW, 3.0 * NARROW];
 /// Beyond the number of places where it may be: natural logarithm of the odds that a beginning or an end must have.
 const CLEAR: f64 = 6.0;
 /// How often the spindle is looked at anew, without what is out of step.
@@ -43,7 +45,9 @@ pub(crate) fn find(model: &Model, sightings: &[Sighting]) -> Vec<Disagreement> {
     let mut found = Vec::new();
     for _ in 0..ROUNDS {
         let off = off_spindle(model, sightings, &is_trusted);
-        let gains: Vec<f64> = order.iter().map(|&number| off[number].map_or(0.0, gain)).collect();
+        let width = likeliest_width(&off);
+        let gains: Vec<f64> =
+            order.iter().map(|&number| off[number].map_or(0.0, |off| gain_within(off, width))).collect();
         let wrong = most_likely(&gains);
         found = ranges(&wrong).map(|range| describe(sightings, &order, &off, &gains, range)).collect();
         let mut trusted = vec![true; sightings.len()];
@@ -82,7 +86,18 @@ fn off_spindle(model: &Model, sightings: &[Sighting], is_trusted: &[bool]) -> Ve
 
 /// Natural logarithm of how much likelier an error is where the file is right than where any angle is.
 pub(crate) fn gain(error: f64) -> f64 {
-    (1.0 - RIGHT + RIGHT * weight(error, NARROW) / by_chance(NARROW)).ln()
+    gain_within(error, NARROW)
+}
+
+fn gain_within(error: f64, width: f64) -> f64 {
+    (1.0 - RIGHT + RIGHT * weight(error, width) / by_chance(width)).ln()
+}
+
+/// The width of errors that is likeliest of all that were seen: noisy times scatter around right angles, too.
+fn likeliest_width(off: &[Option<f64>]) -> f64 {
+    let all = |width: f64| off.iter().flatten().map(|&off| gain_within(off, width)).sum::<f64>();
+    let scored = WIDTHS.map(|width| (all(width), width));
+    scored.into_iter().fold((f64::NEG_INFINITY, NARROW), |best, of| if of.0 > best.0 { of } else { best }).1
 }
 
 /// Which observations, in the order of their addresses, are most likely in a range of any angle.

@@ -193,12 +193,14 @@ impl State {
         let mut fitted = tried.clone();
         if let Some(suspects) = self.suspects() {
             let first = *suspects.start();
-            let of_zones = Alteration::of_zones(&self.spec, suspects);
+            let mut of_zones = Alteration::of_zones(&self.spec, suspects);
+            // A sector more on each track is nearly what other skews would be: the zone itself looks right, and those behind it do not.
+            of_zones.extend((0..first).flat_map(Alteration::of_sectors));
             // Many tracks that are passed over explain any angles a little.
             let doubt = if self.unlisted() > 0 { -DOUBT } else { WORTH };
             let least = agreement(&self.model, &self.sightings, &self.pairs) + doubt;
             let scored = of_zones.iter().filter_map(|&change| {
-                let agreed = self.agreement_with(change, first, observations)?;
+                let agreed = self.agreement_with(change, first.min(change.zone()), observations)?;
                 (agreed > least).then_some((agreed, change))
             });
             let mut scored: Vec<(f64, Alteration)> = scored.collect();

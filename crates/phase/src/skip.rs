@@ -120,9 +120,10 @@ fn corrected(
     sightings: &[Sighting],
     pairs: &[Pair],
 ) -> Option<Found> {
-    let ways = if geometry.listed().is_empty() { &[][..] } else { &LISTED };
-    let ahead = |&from: &TakenFrom| {
-        let found = search(model.period_ns, geometry, from, sightings, pairs)?;
+    if geometry.listed().is_empty() {
+        return None;
+    }
+    let ahead = |found: Found| {
         let moved = found.skips.geometry(geometry).again(sightings);
         let errors =
             |pair: &Pair| (pair.block(), found.model.error(&moved, pair), model.error(sightings, pair));
@@ -130,7 +131,23 @@ fn corrected(
         (found.skips.is_sure() && wins > look_elsewhere(1.0)).then_some((found, wins))
     };
     let better = |best: (Found, f64), way: (Found, f64)| if way.1 > best.1 { way } else { best };
-    Some(ways.iter().filter_map(ahead).reduce(better)?.0)
+    let afresh = LISTED.iter().filter_map(|&from| search(model.period_ns, geometry, from, sightings, pairs));
+    let found = core::iter::once(nearly_right(model, geometry, sightings)).chain(afresh);
+    Some(found.filter_map(ahead).reduce(better)?.0)
+}
+
+/// What is found from the list and the skews that were fitted: where most of it is right, that tells of the rest.
+fn nearly_right(model: &Model, file: &Geometry, sightings: &[Sighting]) -> Found {
+    let geometry = &file.without_listed(TakenFrom::Spares);
+    let sightings = &geometry.again(sightings);
+    let mut most = vec![0; geometry.zones.len()];
+    sightings.iter().for_each(|seen| most[seen.site.zone] += 1);
+    let zone = (0..most.len()).max_by_key(|&zone| most[zone]).unwrap_or(0);
+    let start = Start { model: model.clone(), skews: Skews::Fitted, zone, is_listed: true, end: None };
+    let mut search = Search::new(geometry, file.listed(), start, sightings);
+    search.settle();
+    let (model, skips) = search.found(geometry);
+    Found { model, skips }
 }
 
 /// By how many standard errors tracks found in half of the observations explain the others better than `model`.
@@ -173,12 +190,8 @@ fn search(
         })
         .flatten()
         .max_by(|a, b| a.score.total_cmp(&b.score).then(b.distance().cmp(&a.distance())))?;
-    let mut search = Search::new(geometry, listed, seed, sightings);
-    for _ in 0..ROUNDS {
-        if !search.round() {
-            break;
-        }
-    }
+    let mut search = Search::new(geometry, listed, seed.start(), sightings);
+    search.settle();
     let (model, mut skips) = search.found(geometry);
     skips.listed_taken_from = from;
     Some(Found { model, skips })
@@ -218,6 +231,33 @@ impl Seed {
     fn distance(&self) -> i32 {
         self.shift.0.abs() + self.shift.1.abs()
     }
+
+    fn start(self) -> Start {
+        let skews = if self.shift == (0, 0) { Skews::File } else { Skews::Shifted };
+        Start { model: self.model, skews, zone: self.zone, is_listed: self.is_listed, end: Some(self.end) }
+    }
+}
+
+/// Whose skews a search has.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Skews {
+    File,
+    /// The file's and some sectors.
+    Shifted,
+    /// Those of a fit.
+    Fitted,
+}
+
+/// What a search begins with.
+struct Start {
+    model: Model,
+    skews: Skews,
+    /// The zone that tells of the others.
+    zone: usize,
+    /// Whether the tracks that the file lists are passed over.
+    is_listed: bool,
+    /// The last track of that zone that is trusted; `None` where everything is.
+    end: Option<f64>,
 }
 
 /// How far the pairs at the front of a zone agree: what they count in all, and the last track.
@@ -249,7 +289,9 @@ fn front(
 /// The search for tracks, with the skews known.
 struct Search<'a> {
     model: Model,
-    shift: (i32, i32),
+    skews: Skews,
+    /// Where the zones began.
+    began: Vec<f64>,
     sightings: &'a [Sighting],
     /// For each zone its sightings, by track and address.
     by_zone: Vec<Vec<usize>>,
@@ -269,18 +311,20 @@ struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    fn new(geometry: &Geometry, listed: &'a [Vec<u64>], seed: Seed, sightings: &'a [Sighting]) -> Self {
+    fn new(geometry: &Geometry, listed: &'a [Vec<u64>], start: Start, sightings: &'a [Sighting]) -> Self {
         let tracks: Vec<f64> = sightings.iter().map(|seen| geometry.track(&seen.site)).collect();
         let listed: Vec<&[u64]> =
             (0..geometry.zones.len()).map(|zone| listed.get(zone).map_or(&[][..], Vec::as_slice)).collect();
         let passed: Vec<Option<usize>> = sightings
             .iter()
             .zip(&tracks)
-            .map(|(seen, &track)| seed.is_listed.then(|| passed_before(listed[seen.site.zone], track)))
+            .map(|(seen, &track)| start.is_listed.then(|| passed_before(listed[seen.site.zone], track)))
             .collect();
         let trusted = (sightings.iter().zip(&tracks).zip(&passed))
             .map(|((seen, &track), passed)| {
-                seen.site.zone == seed.zone && track + passed.unwrap_or(0) as f64 <= seed.end
+                start.end.is_none_or(|end| {
+                    seen.site.zone == start.zone && track + passed.unwrap_or(0) as f64 <= end
+                })
             })
             .collect();
         let mut by_zone = vec![Vec::new(); geometry.zones.len()];
@@ -291,8 +335,9 @@ impl<'a> Search<'a> {
             own.sort_by_key(|&number| sightings[number].lba);
         }
         Self {
-            model: seed.model,
-            shift: seed.shift,
+            began: start.model.offsets.clone(),
+            model: start.model,
+            skews: start.skews,
             sightings,
             by_zone,
             heads: geometry.heads(),
@@ -301,7 +346,16 @@ impl<'a> Search<'a> {
             passed,
             tracks,
             trusted,
-            reference: seed.zone,
+            reference: start.zone,
+        }
+    }
+
+    /// Rounds until nothing changes.
+    fn settle(&mut self) {
+        for _ in 0..ROUNDS {
+            if !self.round() {
+                break;
+            }
         }
     }
 
@@ -399,24 +453,26 @@ impl<'a> Search<'a> {
     fn found(mut self, geometry: &Geometry) -> (Model, Skips) {
         // At the angles that were found, not yet counted from those of the file.
         let surely_passed = self.surely_passed();
-        let moved = self.shift != (0, 0);
-        // Only differences between zones can be seen: the zone that it began with is where the file has it.
-        let gauge = self.model.offsets[self.reference] - geometry.zones[self.reference].first_sector;
+        // Only differences between zones can be seen: the zone that it began with is where it was.
+        let gauge = self.model.offsets[self.reference] - self.began[self.reference];
         for (zone, own) in self.by_zone.iter().enumerate() {
-            let seen = !own.is_empty();
-            let file = geometry.zones[zone].first_sector;
-            self.model.offsets[zone] = (self.model.offsets[zone] - gauge).rem_euclid(1.0);
-            let is_same = wrap(self.model.offsets[zone] - file).abs() < SAME;
-            if is_same || !seen {
-                self.model.offsets[zone] = file;
-            }
+            let (seen, began) = (!own.is_empty(), self.began[zone]);
+            let offset = (self.model.offsets[zone] - gauge).rem_euclid(1.0);
+            let is_same = wrap(offset - began).abs() < SAME;
+            self.model.offsets[zone] = if is_same || !seen { began } else { offset };
             let source = |is_file: bool| match (seen, is_file) {
                 (false, _) => Source::None,
                 (true, true) => Source::File,
                 (true, false) => Source::Zone,
             };
+            if self.skews == Skews::Fitted {
+                if seen && !is_same {
+                    self.model.offset_sources[zone] = Source::Zone;
+                }
+                continue;
+            }
             self.model.offset_sources[zone] = source(is_same);
-            let skews = if moved { Source::Zone } else { source(true) };
+            let skews = if self.skews == Skews::Shifted { Source::Zone } else { source(true) };
             self.model.sources[zone] = [skews, skews, Source::None];
         }
         let mut skips = Skips::default();
