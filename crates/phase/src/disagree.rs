@@ -163,6 +163,19 @@ mod tests {
         assert!(first.abs_diff(300) <= 3 && last.abs_diff(399) <= 3, "{found:?}");
     }
 
+    /// Long times are noisier, and lie together where seeks are long.
+    #[test]
+    fn a_range_of_noisier_times_is_no_range_of_any_angle() {
+        let within = |number: u32| if (300..500).contains(&number) { 0.5 } else { 0.2 };
+        let error = |number: u32| Some(((f64::from(number) * 0.618).fract() - 0.5) * within(number));
+        let off: Vec<Option<f64>> = (0..1000).map(error).collect();
+        let count = |width: f64| {
+            let gains: Vec<f64> = off.iter().flatten().map(|&off| gain_within(off, width)).collect();
+            ranges(&most_likely(&gains)).count()
+        };
+        assert_eq!((count(NARROW), count(likeliest_width(&off))), (1, 0));
+    }
+
     #[test]
     fn two_in_five_right_are_no_range() {
         let error = |number: u32| if number % 5 < 3 { f64::from(number) * 0.618 } else { 0.01 };

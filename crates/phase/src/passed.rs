@@ -130,9 +130,10 @@ impl Course {
     fn best_offset(&self) -> f64 {
         let offsets: [f64; OFFSETS] = core::array::from_fn(|point| point as f64 / OFFSETS as f64);
         let counts = self.counts(&offsets);
-        let best = counts.iter().enumerate().fold((f64::NEG_INFINITY, 0), |best, (point, &of)| {
-            if of > best.0 { (of, point) } else { best }
-        });
+        let best = counts
+            .iter()
+            .enumerate()
+            .fold((f64::NEG_INFINITY, 0), |best, (point, &of)| if of > best.0 { (of, point) } else { best });
         offsets[best.1]
     }
 

@@ -114,12 +114,7 @@ const LISTED: [TakenFrom; 2] = [TakenFrom::Spares, TakenFrom::Data];
 
 /// The list of a file with which pairs agree well, if tracks are surely missing or surely too many. One track is seen by too few
 /// pairs to show in half of the observations: its odds are those of all of its zone.
-fn corrected(
-    model: &Model,
-    geometry: &Geometry,
-    sightings: &[Sighting],
-    pairs: &[Pair],
-) -> Option<Found> {
+fn corrected(model: &Model, geometry: &Geometry, sightings: &[Sighting], pairs: &[Pair]) -> Option<Found> {
     if geometry.listed().is_empty() {
         return None;
     }
