@@ -166,7 +166,9 @@ impl Course {
             }
         }
         let mut most = [f64::NEG_INFINITY; OFFSETS];
-        sums.iter().for_each(|sums| take_larger(&mut most, sums, 0.0));
+        for sums in &sums {
+            take_larger(&mut most, sums, 0.0);
+        }
         most
     }
 

@@ -136,7 +136,9 @@ fn nearly_right(model: &Model, file: &Geometry, sightings: &[Sighting]) -> Found
     let geometry = &file.without_listed(TakenFrom::Spares);
     let sightings = &geometry.again(sightings);
     let mut most = vec![0; geometry.zones.len()];
-    sightings.iter().for_each(|seen| most[seen.site.zone] += 1);
+    for seen in sightings {
+        most[seen.site.zone] += 1;
+    }
     let zone = (0..most.len()).max_by_key(|&zone| most[zone]).unwrap_or(0);
     let start = Start { model: model.clone(), skews: Skews::Fitted, zone, is_listed: true, end: None };
     let mut search = Search::new(geometry, file.listed(), start, sightings);
@@ -476,7 +478,7 @@ impl<'a> Search<'a> {
             let sure = self.tracks_of(geometry, zone, &surely_passed);
             skips.not_skipped.extend(self.listed_but_not(&tracks, geometry, zone));
             skips.surely_not_skipped.extend(self.listed_but_not(&sure, geometry, zone));
-            self.mark_sure(&mut tracks, sure);
+            mark_sure(&mut tracks, sure);
             skips.tracks.extend(tracks);
         }
         let not_skipped = &skips.not_skipped;
@@ -496,19 +498,6 @@ impl<'a> Search<'a> {
             .iter()
             .map(move |&track| <[u32; 2]>::from(geometry.place_of_track(zone, track)))
             .filter(move |place| !is_kept(place))
-    }
-
-    /// Calls those tracks sure that have one among the sure ones: between the same addresses, or within a cylinder.
-    fn mark_sure(&self, tracks: &mut [SkippedTrack], mut sure: Vec<SkippedTrack>) {
-        let is_one = |a: &SkippedTrack, b: &SkippedTrack| {
-            let overlap = a.between.0 <= b.between.1 && b.between.0 <= a.between.1;
-            a.listed == b.listed && (overlap || a.cylinder.abs_diff(b.cylinder) <= 1)
-        };
-        for track in tracks {
-            let found = sure.iter().position(|of| is_one(track, of));
-            track.is_sure = found.is_some();
-            found.map(|at| sure.remove(at));
-        }
     }
 
     /// The tracks that a zone passes over: of those that the file lists as many as are seen, where it has them, and all behind
@@ -534,6 +523,19 @@ impl<'a> Search<'a> {
             SkippedTrack { zone, cylinder, head, listed, is_sure: true, between }
         });
         named.collect()
+    }
+}
+
+/// Calls those tracks sure that have one among the sure ones: between the same addresses, or within a cylinder.
+fn mark_sure(tracks: &mut [SkippedTrack], mut sure: Vec<SkippedTrack>) {
+    let is_one = |a: &SkippedTrack, b: &SkippedTrack| {
+        let overlap = a.between.0 <= b.between.1 && b.between.0 <= a.between.1;
+        a.listed == b.listed && (overlap || a.cylinder.abs_diff(b.cylinder) <= 1)
+    };
+    for track in tracks {
+        let found = sure.iter().position(|of| is_one(track, of));
+        track.is_sure = found.is_some();
+        found.map(|at| sure.remove(at));
     }
 }
 
