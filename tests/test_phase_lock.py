@@ -148,6 +148,20 @@ def test_tracks_that_a_drive_passes_over_are_named_and_saved(tmp_path: Path) -> 
     assert other["phase"]["drives"][0]["fit"]["skipped_tracks"] == []
 
 
+def test_a_sector_more_that_other_skews_hide_is_named_in_its_own_zone(tmp_path: Path) -> None:
+    """A zone of many tracks looks right with skews that make up for it, and those behind it do not: a number of theirs was named, or none."""
+    times = tmp_path / "times.parquet"
+    path = "layout.zone.2.sectors_per_track"
+    sectors = Drive("ibm-dnes-309170w").spec()["layout"]["zone"][2]["sectors_per_track"]
+    load = ("--workload", "unix-like", "--requests", "6000", "--seed")
+    words = ("validate", "ibm-dnes-309170w", "--trace", times, "--replay", "measured", "--phase-lock", "--json")
+    for seed in ("3", "4"):
+        headstack("simulate", "ibm-dnes-309170w", *load, seed, "--out", times)
+        doubts = headstack(*words, "--set", f"{path}={sectors + 1}").json()["phase"]["drives"][0]["geometry"]
+        (mend,) = doubts["mended_by"]
+        assert mend["changes"] == [{"path": path, "file": sectors + 1, "instead": sectors}]
+
+
 def test_a_zone_that_ends_elsewhere_is_named_with_what_mends_it(tmp_path: Path) -> None:
     """What was said of a file with a wrong zone boundary was a low coherence, or tracks with defects that are not there."""
     times = tmp_path / "times.parquet"

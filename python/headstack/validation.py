@@ -200,23 +200,36 @@ def untold(fit: Mapping[str, Any], requests: int) -> str:
 
 def skipped_words(tracks: list[SkippedTrack]) -> str:
     """Where the angles of the file's layout begin to be wrong, and what mends it, in sentences."""
-    first = tracks[0]["between_lbas"]
+    sure = [track for track in tracks if track["is_sure"]]
+    named = (sure or tracks)[0]
+    first = named["between_lbas"]
     count = "A track is" if len(tracks) == 1 else f"{len(tracks):,} tracks are"
     return (
-        f"{count} passed over that the file does not list: its angles jump first between LBA {first[0]:,} and {first[1]:,} "
-        f"(cylinder {tracks[0]['cylinder']:,}). The fitted drive lists them in `layout.slipped_tracks`."
+        f"{count} passed over that the file does not list{_doubt(len(sure), len(tracks))}: its angles jump first between LBA {first[0]:,} and {first[1]:,} "
+        f"(cylinder {named['cylinder']:,}). The fitted drive lists {'it' if len(tracks) == 1 else 'them'} in `layout.slipped_tracks`."
     )
+
+
+def _doubt(sure: int, tracks: int) -> str:
+    """How many of so many tracks may be there by chance."""
+    if sure == tracks:
+        return ""
+    if sure == 0:
+        return ", which may be by chance"
+    return f", of which {tracks - sure:,} may be by chance"
 
 
 def not_skipped_words(tracks: list[ListedTrack]) -> str:
     """Which listed tracks are there after all, in a sentence."""
-    places = [f"{track['cylinder']:,}/{track['head']}" for track in tracks[:NAMED]]
-    more = f" and {len(tracks) - NAMED:,} more" if len(tracks) > NAMED else ""
+    sure = [track for track in tracks if track["is_sure"]]
+    named = sure or tracks
+    places = [f"{track['cylinder']:,}/{track['head']}" for track in named[:NAMED]]
+    more = f" and {len(named) - NAMED:,} more" if len(named) > NAMED else ""
     which = "A track" if len(tracks) == 1 else f"{len(tracks):,} tracks"
     verb, pronoun = ("is", "it") if len(tracks) == 1 else ("are", "them")
     return (
-        f"{which} that the file lists in `layout.slipped_tracks` {verb} not passed over (cylinder/head {', '.join(places)}{more}). "
-        f"The fitted drive leaves {pronoun} out."
+        f"{which} that the file lists in `layout.slipped_tracks` {verb} not passed over{_doubt(len(sure), len(tracks))} "
+        f"(cylinder/head {', '.join(places)}{more}). The fitted drive leaves {pronoun} out."
     )
 
 

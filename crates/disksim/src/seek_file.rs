@@ -63,6 +63,7 @@ pub(crate) fn measured(source: &Source, report: &mut Report) -> Result<Measured,
     in_order(&mut points, &at(head_line), report)?;
     let of_reads: Vec<_> = points.iter().map(|line| [line.distance, line.read]).collect();
     dips(&of_reads, &at(head_line), report);
+    misprints(&of_reads, &at(head_line), report);
     Ok(Measured { reads: of_reads, writes: of_writes(&points, &at(head_line), report) })
 }
 
@@ -115,6 +116,26 @@ fn in_order(points: &mut Vec<Line>, at: &At, report: &mut Report) -> Result<(), 
     points.sort_by(|a, b| a.distance.total_cmp(&b.distance));
     points.dedup_by_key(|point| point.distance);
     Ok(())
+}
+
+/// A time so far below those of the next shorter and the next longer seek is no arm's.
+const MISPRINT: f64 = 0.75;
+
+/// Times that no noise explains: DiskSim goes by them, and so does the drive, until somebody takes them out.
+fn misprints(points: &[[f64; 2]], at: &At, report: &mut Report) {
+    for around in points.windows(3) {
+        let [shorter, here, longer] = [around[0], around[1], around[2]];
+        if here[1] < MISPRINT * shorter[1].min(longer[1]) {
+            report.warn(
+                at,
+                format!(
+                    "a seek over {} cylinders takes {} ms, less than over {} ({}) and over {} ({}): a misprint? DiskSim goes by it, and so \
+                     does the drive; without that line its neighbours speak for it",
+                    here[0], here[1], shorter[0], shorter[1], longer[0], longer[1]
+                ),
+            );
+        }
+    }
 }
 
 /// Times that fall with the distance: they are measured so, and stay.

@@ -49,12 +49,27 @@ impl Alteration {
     pub(crate) fn of_zones(spec: &DriveSpec, zones: core::ops::RangeInclusive<usize>) -> Vec<Self> {
         let spares = SPARE_CYLINDERS * spec.layout.heads as i32;
         let of = |zone| {
-            let sectors = either_way(SECTORS).map(move |by| Self::SectorsPerTrack { zone, by });
+            let sectors = Self::of_sectors(zone);
             let boundary = either_way(CYLINDERS).map(move |by| Self::Boundary { zone, by });
             let spares = either_way(spares).map(move |by| Self::SpareTracks { zone, by });
             sectors.chain(boundary).chain(spares)
         };
         zones.flat_map(of).collect()
+    }
+
+    /// Changes of the sectors on a track of a zone.
+    pub(crate) fn of_sectors(zone: usize) -> impl Iterator<Item = Self> {
+        either_way(SECTORS).map(move |by| Self::SectorsPerTrack { zone, by })
+    }
+
+    /// The first zone that it changes.
+    pub(crate) fn zone(self) -> usize {
+        match self {
+            Self::Heads { .. } => 0,
+            Self::SectorsPerTrack { zone, .. }
+            | Self::Boundary { zone, .. }
+            | Self::SpareTracks { zone, .. } => zone,
+        }
     }
 
     /// The drive with this change; `None` where it cannot be.

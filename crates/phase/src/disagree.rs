@@ -30,6 +30,8 @@ const NEAR_NS: u64 = 1_200_000_000;
 const AGREEING: f64 = 3.0;
 /// Share of right observations where the file is right: rather too low, since caches answer in places more requests than a model knows.
 const RIGHT: f64 = 0.5;
+/// Widths of right errors: of exact times, and of noisier ones.
+const WIDTHS: [f64; 4] = [NARROW, 1.5 * NARROW, 2.0 * NARROW, 3.0 * NARROW];
 /// Beyond the number of places where it may be: natural logarithm of the odds that a beginning or an end must have.
 const CLEAR: f64 = 6.0;
 /// How often the spindle is looked at anew, without what is out of step.
@@ -43,7 +45,9 @@ pub(crate) fn find(model: &Model, sightings: &[Sighting]) -> Vec<Disagreement> {
     let mut found = Vec::new();
     for _ in 0..ROUNDS {
         let off = off_spindle(model, sightings, &is_trusted);
-        let gains: Vec<f64> = order.iter().map(|&number| off[number].map_or(0.0, gain)).collect();
+        let width = likeliest_width(&off);
+        let gains: Vec<f64> =
+            order.iter().map(|&number| off[number].map_or(0.0, |off| gain_within(off, width))).collect();
         let wrong = most_likely(&gains);
         found = ranges(&wrong).map(|range| describe(sightings, &order, &off, &gains, range)).collect();
         let mut trusted = vec![true; sightings.len()];
@@ -81,8 +85,19 @@ fn off_spindle(model: &Model, sightings: &[Sighting], is_trusted: &[bool]) -> Ve
 }
 
 /// Natural logarithm of how much likelier an error is where the file is right than where any angle is.
-fn gain(error: f64) -> f64 {
-    (1.0 - RIGHT + RIGHT * weight(error, NARROW) / by_chance(NARROW)).ln()
+pub(crate) fn gain(error: f64) -> f64 {
+    gain_within(error, NARROW)
+}
+
+fn gain_within(error: f64, width: f64) -> f64 {
+    (1.0 - RIGHT + RIGHT * weight(error, width) / by_chance(width)).ln()
+}
+
+/// The width of errors that is likeliest of all that were seen: noisy times scatter around right angles, too.
+fn likeliest_width(off: &[Option<f64>]) -> f64 {
+    let all = |width: f64| off.iter().flatten().map(|&off| gain_within(off, width)).sum::<f64>();
+    let scored = WIDTHS.map(|width| (all(width), width));
+    scored.into_iter().fold((f64::NEG_INFINITY, NARROW), |best, of| if of.0 > best.0 { of } else { best }).1
 }
 
 /// Which observations, in the order of their addresses, are most likely in a range of any angle.
@@ -146,6 +161,19 @@ mod tests {
         let found: Vec<(usize, usize)> = ranges(&most_likely(&gains)).collect();
         let [(first, last)] = found[..] else { panic!("{found:?}") };
         assert!(first.abs_diff(300) <= 3 && last.abs_diff(399) <= 3, "{found:?}");
+    }
+
+    /// Long times are noisier, and lie together where seeks are long.
+    #[test]
+    fn a_range_of_noisier_times_is_no_range_of_any_angle() {
+        let within = |number: u32| if (300..500).contains(&number) { 0.5 } else { 0.2 };
+        let error = |number: u32| Some(((f64::from(number) * 0.618).fract() - 0.5) * within(number));
+        let off: Vec<Option<f64>> = (0..1000).map(error).collect();
+        let count = |width: f64| {
+            let gains: Vec<f64> = off.iter().flatten().map(|&off| gain_within(off, width)).collect();
+            ranges(&most_likely(&gains)).count()
+        };
+        assert_eq!((count(NARROW), count(likeliest_width(&off))), (1, 0));
     }
 
     #[test]

@@ -100,6 +100,8 @@ pub struct PhaseFit {
     pub skipped: Vec<SkippedTrack>,
     /// Tracks, as `[cylinder, head]`, that the file lists and that are not passed over.
     pub not_skipped: Vec<[u32; 2]>,
+    /// Those of them of which that is more than chance.
+    pub surely_not_skipped: Vec<[u32; 2]>,
     pub(crate) listed_taken_from: TakenFrom,
 }
 
@@ -174,8 +176,8 @@ impl PhaseFit {
         if report.coherence.is_next_to_nothing() {
             return unknown();
         }
-        let Skips { tracks, not_skipped, listed_taken_from } = skips;
-        Self { skipped: tracks, not_skipped, listed_taken_from, ..report }
+        let Skips { tracks, not_skipped, surely_not_skipped, listed_taken_from } = skips;
+        Self { skipped: tracks, not_skipped, surely_not_skipped, listed_taken_from, ..report }
     }
 
     /// The angle at which sector `lba` ends, in turns within [0, 1), as fitted; `None` beyond the drive's capacity.
@@ -233,6 +235,7 @@ impl PhaseFit {
             zones: zones.collect(),
             skipped: Vec::new(),
             not_skipped: Vec::new(),
+            surely_not_skipped: Vec::new(),
             listed_taken_from: TakenFrom::default(),
         }
     }

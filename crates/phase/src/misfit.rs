@@ -41,7 +41,7 @@ pub struct Mend {
 const WORTH: f64 = 0.03;
 /// The same, less, where the fit has tracks passed over: their own fit will tell.
 const DOUBT: f64 = 0.05;
-/// So many changes are fitted, the best first.
+/// So many changes are fitted, of zones that look wrong and of others, the best first.
 const FITTED: usize = 4;
 /// Changes one on top of another, at most.
 const MOST: usize = 3;
@@ -186,6 +186,25 @@ impl State {
         }))
     }
 
+    /// The changes with which pairs agree best, if better than as it is; `suspect`: from which zone on skews are in doubt.
+    fn most_promising(
+        &self,
+        changes: &[Alteration],
+        suspect: impl Fn(Alteration) -> usize,
+        observations: &[Observation],
+    ) -> Vec<Alteration> {
+        // Many tracks that are passed over explain any angles a little.
+        let doubt = if self.unlisted() > 0 { -DOUBT } else { WORTH };
+        let least = agreement(&self.model, &self.sightings, &self.pairs) + doubt;
+        let scored = changes.iter().filter_map(|&change| {
+            let agreed = self.agreement_with(change, suspect(change), observations)?;
+            (agreed > least).then_some((agreed, change))
+        });
+        let mut scored: Vec<(f64, Alteration)> = scored.collect();
+        scored.sort_by(|a, b| b.0.total_cmp(&a.0));
+        scored.into_iter().take(FITTED).map(|(_, change)| change).collect()
+    }
+
     /// The change that makes the angles clearly likelier, and by how many standard errors.
     fn best_change(&self, observations: &[Observation]) -> Option<(Alteration, Self, f64)> {
         let is_lost = !self.fit.period_found || self.fit.coherence.fitted < AGREED;
@@ -193,18 +212,14 @@ impl State {
         let mut fitted = tried.clone();
         if let Some(suspects) = self.suspects() {
             let first = *suspects.start();
-            let of_zones = Alteration::of_zones(&self.spec, suspects);
-            // Many tracks that are passed over explain any angles a little.
-            let doubt = if self.unlisted() > 0 { -DOUBT } else { WORTH };
-            let least = agreement(&self.model, &self.sightings, &self.pairs) + doubt;
-            let scored = of_zones.iter().filter_map(|&change| {
-                let agreed = self.agreement_with(change, first, observations)?;
-                (agreed > least).then_some((agreed, change))
-            });
-            let mut scored: Vec<(f64, Alteration)> = scored.collect();
-            scored.sort_by(|a, b| b.0.total_cmp(&a.0));
-            tried.extend(of_zones);
-            fitted.extend(scored.into_iter().take(FITTED).map(|(_, change)| change));
+            let here = Alteration::of_zones(&self.spec, suspects.clone());
+            // A sector more on each track is nearly what other skews would be: the zone itself looks right, and of those behind it
+            // a later one may be the first to look wrong, or one before it by chance.
+            let others = (0..self.fit.zones.len()).filter(|zone| !suspects.contains(zone));
+            let elsewhere: Vec<Alteration> = others.flat_map(Alteration::of_sectors).collect();
+            fitted.extend(self.most_promising(&here, |_| first, observations));
+            fitted.extend(self.most_promising(&elsewhere, Alteration::zone, observations));
+            tried.extend(here.into_iter().chain(elsewhere));
         }
         let clear = look_elsewhere(tried.len() as f64);
         let mut best: Option<(Alteration, Self, f64)> = None;

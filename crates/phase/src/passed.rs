@@ -1,11 +1,14 @@
 //! How many tracks were passed over before each of a zone's observations: the most likely course (Viterbi).
 
+use crate::disagree::gain;
 use crate::kernel::{NARROW, centre, weight, wrap};
 
 /// What an observation must gain to say that one track more was passed over: two of them do.
 const JUMP: f64 = 1.5;
+/// Natural logarithm of the odds, beyond the number of places where it may be, that a track has that is surely passed over.
+const SURE: f64 = 4.6;
 /// Angles tried for the beginning of a zone.
-const OFFSETS: u32 = 100;
+const OFFSETS: usize = 100;
 /// More than this is no zone with a few defects.
 const MOST: usize = 60;
 /// Tracks beyond those listed that may be passed over between two neighbouring observations.
@@ -59,31 +62,32 @@ pub(crate) fn most_likely(
     listed: &[u64],
     steps: &dyn Fn(f64) -> f64,
 ) -> (f64, Vec<usize>) {
-    let states = most.min(MOST.max(listed.len() + EXTRA)) + 1;
-    let numbers = 0..states;
-    // Angles left for every number of tracks.
-    let rest = |seen: &Passed| {
-        numbers.clone().map(|k| wrap(seen.turns - steps(seen.track + k as f64))).collect::<Vec<f64>>()
-    };
-    // How many of them are not as the list has them.
-    let others = |seen: &Passed| {
-        let before = |k: usize| listed.partition_point(|&track| track as f64 <= seen.track + k as f64);
-        numbers.clone().map(|k| k as i32 - before(k) as i32).collect::<Vec<i32>>()
-    };
-    let course = Course {
-        is_listed: !listed.is_empty(),
-        rest: seen.iter().map(rest).collect(),
-        others: seen.iter().map(others).collect(),
-        tracks: seen.iter().map(|seen| seen.track).collect(),
-    };
-    let grid = (0..OFFSETS).map(|point| f64::from(point) / f64::from(OFFSETS));
-    let scored = grid.map(|offset| (course.counts(offset, &mut None), offset));
-    let (_, offset) = scored.fold((f64::NEG_INFINITY, 0.0), |best, of| if of.0 > best.0 { of } else { best });
+    let course = Course::new(seen, most, listed, steps);
+    let offset = course.best_offset();
     let path = course.traced(offset);
     let angles: Vec<f64> = course.rest.iter().zip(&path).map(|(rest, &k)| rest[k]).collect();
     let offset = centre(&angles, offset, NARROW).rem_euclid(1.0);
     let path = course.traced(offset);
     (offset, path)
+}
+
+/// The same numbers, of a zone that begins at `offset`, but that each track other than those `listed`, and each of those that is
+/// not passed over, makes the observations likelier by more than chance does anywhere in the zone.
+pub(crate) fn surely(
+    seen: &[Passed],
+    most: usize,
+    listed: &[u64],
+    steps: &dyn Fn(f64) -> f64,
+    offset: f64,
+) -> Vec<usize> {
+    let jump = (seen.len().max(1) as f64).ln() + SURE;
+    let course = Course { jump, counts_each: gain, ..Course::new(seen, most, listed, steps) };
+    course.traced(offset)
+}
+
+/// What an observation counts that is so far off.
+fn agrees(error: f64) -> f64 {
+    weight(error, NARROW)
 }
 
 /// For each observation and number of tracks the number before it.
@@ -92,51 +96,105 @@ type Back = Vec<Vec<usize>>;
 /// What the observations say of every number of tracks passed over before each.
 struct Course {
     is_listed: bool,
+    /// What a track must gain that is not as the list has it, and what an observation counts.
+    jump: f64,
+    counts_each: fn(f64) -> f64,
     rest: Vec<Vec<f64>>,
     others: Vec<Vec<i32>>,
     tracks: Vec<f64>,
 }
 
 impl Course {
-    /// What the best course counts; notes the way back where asked to.
-    fn counts(&self, offset: f64, back: &mut Option<(Back, usize)>) -> f64 {
+    fn new(seen: &[Passed], most: usize, listed: &[u64], steps: &dyn Fn(f64) -> f64) -> Self {
+        let numbers = 0..=most.min(MOST.max(listed.len() + EXTRA));
+        // Angles left for every number of tracks.
+        let rest = |seen: &Passed| {
+            numbers.clone().map(|k| wrap(seen.turns - steps(seen.track + k as f64))).collect::<Vec<f64>>()
+        };
+        // How many of them are not as the list has them.
+        let others = |seen: &Passed| {
+            let before = |k: usize| listed.partition_point(|&track| track as f64 <= seen.track + k as f64);
+            numbers.clone().map(|k| k as i32 - before(k) as i32).collect::<Vec<i32>>()
+        };
+        Self {
+            is_listed: !listed.is_empty(),
+            jump: JUMP,
+            counts_each: agrees,
+            rest: seen.iter().map(rest).collect(),
+            others: seen.iter().map(others).collect(),
+            tracks: seen.iter().map(|seen| seen.track).collect(),
+        }
+    }
+
+    /// The beginning of the zone at which the best course counts most.
+    fn best_offset(&self) -> f64 {
+        let offsets: [f64; OFFSETS] = core::array::from_fn(|point| point as f64 / OFFSETS as f64);
+        let counts = self.counts(&offsets);
+        let best = counts
+            .iter()
+            .enumerate()
+            .fold((f64::NEG_INFINITY, 0), |best, (point, &of)| if of > best.0 { (of, point) } else { best });
+        offsets[best.1]
+    }
+
+    /// What is counted before the first observation.
+    fn begin(&self) -> Vec<f64> {
         let first = self.others.first().map_or(&[0][..], Vec::as_slice);
-        let mut sums: Vec<f64> = first.iter().map(|&others| -JUMP * f64::from(others.abs())).collect();
-        let mut from: Vec<usize> = (0..sums.len()).collect();
+        first.iter().map(|&others| -self.jump * f64::from(others.abs())).collect()
+    }
+
+    /// Whether tracks may lie between an observation and the one before: on one track nothing is passed over.
+    fn is_beyond(&self, number: usize) -> bool {
+        number > 0 && self.tracks[number] > self.tracks[number - 1]
+    }
+
+    /// What the best course counts at each of these beginnings of the zone, all at once: what a step costs is the same.
+    fn counts(&self, offsets: &[f64; OFFSETS]) -> [f64; OFFSETS] {
+        let mut sums: Vec<[f64; OFFSETS]> = self.begin().into_iter().map(|sum| [sum; OFFSETS]).collect();
         for (number, rest) in self.rest.iter().enumerate() {
-            for (k, from) in from.iter_mut().enumerate() {
-                *from = k;
-            }
-            // On one track nothing is passed over.
-            if number > 0 && self.tracks[number] > self.tracks[number - 1] {
+            if self.is_beyond(number) {
                 if self.is_listed {
-                    step(&mut sums, &mut from, [&self.others[number - 1], &self.others[number]]);
+                    step_all(self.jump, &mut sums, [&self.others[number - 1], &self.others[number]]);
                 } else {
-                    step_by_one(&mut sums, &mut from);
+                    step_all_by_one(self.jump, &mut sums);
+                }
+            }
+            for (sums, rest) in sums.iter_mut().zip(rest) {
+                for (sum, offset) in sums.iter_mut().zip(offsets) {
+                    *sum += (self.counts_each)(rest - offset);
+                }
+            }
+        }
+        let mut most = [f64::NEG_INFINITY; OFFSETS];
+        for sums in &sums {
+            take_larger(&mut most, sums, 0.0);
+        }
+        most
+    }
+
+    /// The best course where the zone begins at `offset`.
+    fn traced(&self, offset: f64) -> Vec<usize> {
+        let mut sums = self.begin();
+        let mut back: Back = Vec::with_capacity(self.rest.len());
+        for (number, rest) in self.rest.iter().enumerate() {
+            let mut from: Vec<usize> = (0..sums.len()).collect();
+            if self.is_beyond(number) {
+                if self.is_listed {
+                    step(self.jump, &mut sums, &mut from, [&self.others[number - 1], &self.others[number]]);
+                } else {
+                    step_by_one(self.jump, &mut sums, &mut from);
                 }
             }
             for (sum, rest) in sums.iter_mut().zip(rest) {
-                *sum += weight(rest - offset, NARROW);
+                *sum += (self.counts_each)(rest - offset);
             }
-            if let Some((back, _)) = back {
-                back.push(from.clone());
-            }
+            back.push(from);
         }
-        let (last, best) = sums
+        let (mut at, _) = sums
             .iter()
             .copied()
             .enumerate()
             .fold((0, f64::NEG_INFINITY), |best, of| if of.1 > best.1 { of } else { best });
-        if let Some((_, end)) = back {
-            *end = last;
-        }
-        best
-    }
-
-    fn traced(&self, offset: f64) -> Vec<usize> {
-        let mut back = Some((Vec::with_capacity(self.rest.len()), 0));
-        self.counts(offset, &mut back);
-        let Some((back, mut at)) = back else { return Vec::new() };
         let mut path = vec![0; self.rest.len()];
         for number in (0..self.rest.len()).rev() {
             path[number] = at;
@@ -146,22 +204,54 @@ impl Course {
     }
 }
 
-/// From one observation to the next, without a list: every track more costs.
-fn step_by_one(sums: &mut [f64], from: &mut [usize]) {
+/// `sums` where they are, less the cost, larger.
+fn take_larger(most: &mut [f64; OFFSETS], sums: &[f64; OFFSETS], cost: f64) {
+    for (most, sum) in most.iter_mut().zip(sums) {
+        let sum = sum - cost;
+        *most = if sum > *most { sum } else { *most };
+    }
+}
+
+/// [`step_by_one`] at all offsets.
+fn step_all_by_one(jump: f64, sums: &mut [[f64; OFFSETS]]) {
     for k in 1..sums.len() {
-        if sums[k - 1] - JUMP > sums[k] {
-            sums[k] = sums[k - 1] - JUMP;
+        let (before, own) = sums.split_at_mut(k);
+        take_larger(&mut own[0], &before[k - 1], jump);
+    }
+}
+
+/// [`step`] at all offsets.
+fn step_all(jump: f64, sums: &mut [[f64; OFFSETS]], [before, after]: [&[i32]; 2]) {
+    for k in (0..sums.len()).rev() {
+        let mut most = [f64::NEG_INFINITY; OFFSETS];
+        for j in (k.saturating_sub(reach(before[k], after[k]))..=k).rev() {
+            take_larger(&mut most, &sums[j], jump * f64::from((after[k] - before[j]).abs()));
+        }
+        sums[k] = most;
+    }
+}
+
+/// How many tracks more there may be at the next observation.
+fn reach(before: i32, after: i32) -> usize {
+    (before - after).max(0) as usize + EXTRA
+}
+
+/// From one observation to the next, without a list: every track more costs.
+fn step_by_one(jump: f64, sums: &mut [f64], from: &mut [usize]) {
+    for k in 1..sums.len() {
+        if sums[k - 1] - jump > sums[k] {
+            sums[k] = sums[k - 1] - jump;
             from[k] = from[k - 1];
         }
     }
 }
 
 /// The same with a list: every track more that it does not have, and every one less, costs.
-fn step(sums: &mut [f64], from: &mut [usize], [before, after]: [&[i32]; 2]) {
+fn step(jump: f64, sums: &mut [f64], from: &mut [usize], [before, after]: [&[i32]; 2]) {
     // Descending, so that what is read is from before the step.
     for k in (0..sums.len()).rev() {
-        let reach = (before[k] - after[k]).max(0) as usize + EXTRA;
-        let cost = |j: usize| JUMP * f64::from((after[k] - before[j]).abs());
+        let reach = reach(before[k], after[k]);
+        let cost = |j: usize| jump * f64::from((after[k] - before[j]).abs());
         let (best, of) = (k.saturating_sub(reach)..=k)
             .rev()
             .map(|j| (sums[j] - cost(j), j))

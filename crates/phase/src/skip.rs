@@ -9,13 +9,13 @@
 //! they agree. They tell where the spindle is, that tells the angle of every other observation nearby, and these in turn how
 //! many tracks were passed over before each; and so on until nothing changes.
 
-use crate::evidence::advantage;
+use crate::evidence::{advantage, look_elsewhere};
 use crate::geometry::{Geometry, Steps};
 use crate::kernel::{NARROW, mode, weight, wrap};
 use crate::listed::TakenFrom;
 use crate::model::{Model, Source};
 use crate::pairs::{Pair, Sighting, is_even};
-use crate::passed::{Gap, Passed, most_likely, passed_before};
+use crate::passed::{Gap, Passed, most_likely, passed_before, surely};
 use headstack_units::Nanos;
 
 /// Pairs that agree so well need no other explanation.
@@ -50,6 +50,8 @@ pub struct SkippedTrack {
     pub head: u32,
     /// Whether the file lists it.
     pub listed: bool,
+    /// Whether it makes what was seen likelier by more than chance does anywhere in the zone; some that are not sure are none.
+    pub is_sure: bool,
     /// The last address that was seen before it, and the first one behind; a wrong observation may move it by a few.
     pub between: (u64, u64),
 }
@@ -59,10 +61,17 @@ pub struct SkippedTrack {
 pub(crate) struct Skips {
     pub(crate) tracks: Vec<SkippedTrack>,
     pub(crate) not_skipped: Vec<[u32; 2]>,
+    /// Those of them of which it is sure.
+    pub(crate) surely_not_skipped: Vec<[u32; 2]>,
     pub(crate) listed_taken_from: TakenFrom,
 }
 
 impl Skips {
+    /// Whether anything is surely not as the file lists it.
+    fn is_sure(&self) -> bool {
+        !self.surely_not_skipped.is_empty() || self.tracks.iter().any(|track| !track.listed && track.is_sure)
+    }
+
     /// The geometry of a file with these instead of those that it lists.
     pub(crate) fn geometry(&self, file: &Geometry) -> Geometry {
         file.without_listed(self.listed_taken_from).skipping(&self.tracks)
@@ -76,21 +85,21 @@ pub(crate) struct Found {
 }
 
 /// The tracks that are passed over, if that explains what `model`, found without, does not; `None` where the drive has no
-/// spare ones, or where what is found in half of the observations does not hold in the others.
+/// spare ones, or where what is found in half of the observations does not hold in the others. Where pairs agree well there is
+/// nothing to look for, but in a list that is nearly right.
 pub(crate) fn find(
     model: &Model,
     geometry: &Geometry,
     sightings: &[Sighting],
     pairs: &[Pair],
 ) -> Option<Found> {
-    if !geometry.may_skip() || model.coherence(sightings, pairs) > COHERENT {
+    if !geometry.may_skip() {
         return None;
     }
-    let ways: &[TakenFrom] = if geometry.listed().is_empty() {
-        &[TakenFrom::Spares]
-    } else {
-        &[TakenFrom::Spares, TakenFrom::Data]
-    };
+    if model.coherence(sightings, pairs) > COHERENT {
+        return corrected(model, geometry, sightings, pairs);
+    }
+    let ways: &[TakenFrom] = if geometry.listed().is_empty() { &[TakenFrom::Spares] } else { &LISTED };
     let ahead = |&from: &TakenFrom| {
         let wins = advantage_of(model, geometry, from, sightings, pairs).filter(|&wins| wins >= CLEAR)?;
         Some((from, wins))
@@ -98,6 +107,44 @@ pub(crate) fn find(
     // Of two that are as good, the first.
     let best = ways.iter().filter_map(ahead).reduce(|best, way| if way.1 > best.1 { way } else { best })?;
     search(model.period_ns, geometry, best.0, sightings, pairs)
+}
+
+/// What a list may have been taken from.
+const LISTED: [TakenFrom; 2] = [TakenFrom::Spares, TakenFrom::Data];
+
+/// The list of a file with which pairs agree well, if tracks are surely missing or surely too many. One track is seen by too few
+/// pairs to show in half of the observations: its odds are those of all of its zone.
+fn corrected(model: &Model, geometry: &Geometry, sightings: &[Sighting], pairs: &[Pair]) -> Option<Found> {
+    if geometry.listed().is_empty() {
+        return None;
+    }
+    let ahead = |found: Found| {
+        let moved = found.skips.geometry(geometry).again(sightings);
+        let errors =
+            |pair: &Pair| (pair.block(), found.model.error(&moved, pair), model.error(sightings, pair));
+        let wins = advantage(pairs.iter().map(errors));
+        (found.skips.is_sure() && wins > look_elsewhere(1.0)).then_some((found, wins))
+    };
+    let better = |best: (Found, f64), way: (Found, f64)| if way.1 > best.1 { way } else { best };
+    let afresh = LISTED.iter().filter_map(|&from| search(model.period_ns, geometry, from, sightings, pairs));
+    let found = core::iter::once(nearly_right(model, geometry, sightings)).chain(afresh);
+    Some(found.filter_map(ahead).reduce(better)?.0)
+}
+
+/// What is found from the list and the skews that were fitted: where most of it is right, that tells of the rest.
+fn nearly_right(model: &Model, file: &Geometry, sightings: &[Sighting]) -> Found {
+    let geometry = &file.without_listed(TakenFrom::Spares);
+    let sightings = &geometry.again(sightings);
+    let mut most = vec![0; geometry.zones.len()];
+    for seen in sightings {
+        most[seen.site.zone] += 1;
+    }
+    let zone = (0..most.len()).max_by_key(|&zone| most[zone]).unwrap_or(0);
+    let start = Start { model: model.clone(), skews: Skews::Fitted, zone, is_listed: true, end: None };
+    let mut search = Search::new(geometry, file.listed(), start, sightings);
+    search.settle();
+    let (model, skips) = search.found(geometry);
+    Found { model, skips }
 }
 
 /// By how many standard errors tracks found in half of the observations explain the others better than `model`.
@@ -140,12 +187,8 @@ fn search(
         })
         .flatten()
         .max_by(|a, b| a.score.total_cmp(&b.score).then(b.distance().cmp(&a.distance())))?;
-    let mut search = Search::new(geometry, listed, seed, sightings);
-    for _ in 0..ROUNDS {
-        if !search.round() {
-            break;
-        }
-    }
+    let mut search = Search::new(geometry, listed, seed.start(), sightings);
+    search.settle();
     let (model, mut skips) = search.found(geometry);
     skips.listed_taken_from = from;
     Some(Found { model, skips })
@@ -185,6 +228,33 @@ impl Seed {
     fn distance(&self) -> i32 {
         self.shift.0.abs() + self.shift.1.abs()
     }
+
+    fn start(self) -> Start {
+        let skews = if self.shift == (0, 0) { Skews::File } else { Skews::Shifted };
+        Start { model: self.model, skews, zone: self.zone, is_listed: self.is_listed, end: Some(self.end) }
+    }
+}
+
+/// Whose skews a search has.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Skews {
+    File,
+    /// The file's and some sectors.
+    Shifted,
+    /// Those of a fit.
+    Fitted,
+}
+
+/// What a search begins with.
+struct Start {
+    model: Model,
+    skews: Skews,
+    /// The zone that tells of the others.
+    zone: usize,
+    /// Whether the tracks that the file lists are passed over.
+    is_listed: bool,
+    /// The last track of that zone that is trusted; `None` where everything is.
+    end: Option<f64>,
 }
 
 /// How far the pairs at the front of a zone agree: what they count in all, and the last track.
@@ -216,7 +286,9 @@ fn front(
 /// The search for tracks, with the skews known.
 struct Search<'a> {
     model: Model,
-    shift: (i32, i32),
+    skews: Skews,
+    /// Where the zones began.
+    began: Vec<f64>,
     sightings: &'a [Sighting],
     /// For each zone its sightings, by track and address.
     by_zone: Vec<Vec<usize>>,
@@ -236,18 +308,20 @@ struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    fn new(geometry: &Geometry, listed: &'a [Vec<u64>], seed: Seed, sightings: &'a [Sighting]) -> Self {
+    fn new(geometry: &Geometry, listed: &'a [Vec<u64>], start: Start, sightings: &'a [Sighting]) -> Self {
         let tracks: Vec<f64> = sightings.iter().map(|seen| geometry.track(&seen.site)).collect();
         let listed: Vec<&[u64]> =
             (0..geometry.zones.len()).map(|zone| listed.get(zone).map_or(&[][..], Vec::as_slice)).collect();
         let passed: Vec<Option<usize>> = sightings
             .iter()
             .zip(&tracks)
-            .map(|(seen, &track)| seed.is_listed.then(|| passed_before(listed[seen.site.zone], track)))
+            .map(|(seen, &track)| start.is_listed.then(|| passed_before(listed[seen.site.zone], track)))
             .collect();
         let trusted = (sightings.iter().zip(&tracks).zip(&passed))
             .map(|((seen, &track), passed)| {
-                seen.site.zone == seed.zone && track + passed.unwrap_or(0) as f64 <= seed.end
+                start.end.is_none_or(|end| {
+                    seen.site.zone == start.zone && track + passed.unwrap_or(0) as f64 <= end
+                })
             })
             .collect();
         let mut by_zone = vec![Vec::new(); geometry.zones.len()];
@@ -258,8 +332,9 @@ impl<'a> Search<'a> {
             own.sort_by_key(|&number| sightings[number].lba);
         }
         Self {
-            model: seed.model,
-            shift: seed.shift,
+            began: start.model.offsets.clone(),
+            model: start.model,
+            skews: start.skews,
             sightings,
             by_zone,
             heads: geometry.heads(),
@@ -268,7 +343,16 @@ impl<'a> Search<'a> {
             passed,
             tracks,
             trusted,
-            reference: seed.zone,
+            reference: start.zone,
+        }
+    }
+
+    /// Rounds until nothing changes.
+    fn settle(&mut self) {
+        for _ in 0..ROUNDS {
+            if !self.round() {
+                break;
+            }
         }
     }
 
@@ -278,20 +362,11 @@ impl<'a> Search<'a> {
         let mut passed = vec![None; self.sightings.len()];
         let mut trusted = vec![false; self.sightings.len()];
         for zone in 0..self.by_zone.len() {
-            let own: Vec<usize> =
-                self.by_zone[zone].iter().copied().filter(|&number| spindle[number].is_some()).collect();
+            let (own, seen) = self.seen_in(zone, &spindle);
             if own.is_empty() {
                 continue;
             }
             let values = self.model.values[zone];
-            let seen: Vec<Passed> = own
-                .iter()
-                .map(|&number| Passed {
-                    // What is left of the angle when the zone begins at 0.
-                    turns: spindle[number].unwrap_or(0.0) - self.sightings[number].site.end_revolutions,
-                    track: self.tracks[number],
-                })
-                .collect();
             let steps = |track: f64| track_turns(track, self.heads, &values);
             let (offset, path) = most_likely(&seen, self.most[zone], self.listed[zone], &steps);
             self.model.offsets[zone] = offset;
@@ -308,6 +383,33 @@ impl<'a> Search<'a> {
         let changed = passed != self.passed || trusted != self.trusted;
         (self.passed, self.trusted) = (passed, trusted);
         changed
+    }
+
+    /// The sightings of a zone that tell, and what they tell of tracks.
+    fn seen_in(&self, zone: usize, spindle: &[Option<f64>]) -> (Vec<usize>, Vec<Passed>) {
+        let own = self.by_zone[zone].iter().copied().filter(|&number| spindle[number].is_some());
+        let told = |number: usize| Passed {
+            // What is left of the angle when the zone begins at 0.
+            turns: spindle[number].unwrap_or(0.0) - self.sightings[number].site.end_revolutions,
+            track: self.tracks[number],
+        };
+        own.map(|number| (number, told(number))).unzip()
+    }
+
+    /// Tracks surely passed over before each sighting, beside those that the file lists.
+    fn surely_passed(&self) -> Vec<Option<usize>> {
+        let spindle = self.spindle();
+        let mut passed = vec![None; self.sightings.len()];
+        for zone in 0..self.by_zone.len() {
+            let (own, seen) = self.seen_in(zone, &spindle);
+            let (offset, values) = (self.model.offsets[zone], self.model.values[zone]);
+            let steps = |track: f64| track_turns(track, self.heads, &values);
+            let path = surely(&seen, self.most[zone], self.listed[zone], &steps, offset);
+            for (&number, before) in own.iter().zip(path) {
+                passed[number] = Some(before);
+            }
+        }
+        passed
     }
 
     /// The angle that the layout should have for each sighting, but for a constant, from the sightings around it;
@@ -346,47 +448,66 @@ impl<'a> Search<'a> {
     }
 
     fn found(mut self, geometry: &Geometry) -> (Model, Skips) {
-        let moved = self.shift != (0, 0);
-        // Only differences between zones can be seen: the zone that it began with is where the file has it.
-        let gauge = self.model.offsets[self.reference] - geometry.zones[self.reference].first_sector;
+        // At the angles that were found, not yet counted from those of the file.
+        let surely_passed = self.surely_passed();
+        // Only differences between zones can be seen: the zone that it began with is where it was.
+        let gauge = self.model.offsets[self.reference] - self.began[self.reference];
         for (zone, own) in self.by_zone.iter().enumerate() {
-            let seen = !own.is_empty();
-            let file = geometry.zones[zone].first_sector;
-            self.model.offsets[zone] = (self.model.offsets[zone] - gauge).rem_euclid(1.0);
-            let is_same = wrap(self.model.offsets[zone] - file).abs() < SAME;
-            if is_same || !seen {
-                self.model.offsets[zone] = file;
-            }
+            let (seen, began) = (!own.is_empty(), self.began[zone]);
+            let offset = (self.model.offsets[zone] - gauge).rem_euclid(1.0);
+            let is_same = wrap(offset - began).abs() < SAME;
+            self.model.offsets[zone] = if is_same || !seen { began } else { offset };
             let source = |is_file: bool| match (seen, is_file) {
                 (false, _) => Source::None,
                 (true, true) => Source::File,
                 (true, false) => Source::Zone,
             };
+            if self.skews == Skews::Fitted {
+                if seen && !is_same {
+                    self.model.offset_sources[zone] = Source::Zone;
+                }
+                continue;
+            }
             self.model.offset_sources[zone] = source(is_same);
-            let skews = if moved { Source::Zone } else { source(true) };
+            let skews = if self.skews == Skews::Shifted { Source::Zone } else { source(true) };
             self.model.sources[zone] = [skews, skews, Source::None];
         }
         let mut skips = Skips::default();
         for zone in 0..self.by_zone.len() {
-            let tracks = self.tracks_of(geometry, zone);
-            let place = |track: u64| <[u32; 2]>::from(geometry.place_of_track(zone, track));
-            let is_kept =
-                |place: &[u32; 2]| tracks.iter().any(|track| [track.cylinder, track.head] == *place);
-            let listed = self.listed[zone].iter().map(|&track| place(track));
-            skips.not_skipped.extend(listed.filter(|place| !is_kept(place)));
+            let mut tracks = self.tracks_of(geometry, zone, &self.passed);
+            let sure = self.tracks_of(geometry, zone, &surely_passed);
+            skips.not_skipped.extend(self.listed_but_not(&tracks, geometry, zone));
+            skips.surely_not_skipped.extend(self.listed_but_not(&sure, geometry, zone));
+            mark_sure(&mut tracks, sure);
             skips.tracks.extend(tracks);
         }
+        let not_skipped = &skips.not_skipped;
+        skips.surely_not_skipped.retain(|place| not_skipped.contains(place));
         (self.model, skips)
+    }
+
+    /// Tracks of a zone that the file lists and that are not among these.
+    fn listed_but_not(
+        &self,
+        tracks: &[SkippedTrack],
+        geometry: &Geometry,
+        zone: usize,
+    ) -> impl Iterator<Item = [u32; 2]> {
+        let is_kept = |place: &[u32; 2]| tracks.iter().any(|track| [track.cylinder, track.head] == *place);
+        self.listed[zone]
+            .iter()
+            .map(move |&track| <[u32; 2]>::from(geometry.place_of_track(zone, track)))
+            .filter(move |place| !is_kept(place))
     }
 
     /// The tracks that a zone passes over: of those that the file lists as many as are seen, where it has them, and all behind
     /// the last sighting; others each in the middle between the sightings around it.
-    fn tracks_of(&self, geometry: &Geometry, zone: usize) -> Vec<SkippedTrack> {
+    fn tracks_of(&self, geometry: &Geometry, zone: usize, passed: &[Option<usize>]) -> Vec<SkippedTrack> {
         let mut found = Vec::new();
         let earlier = self.by_zone[..zone].iter().rev().find_map(|own| own.last());
         let mut before = (-1.0, earlier.map_or(0, |&number| self.sightings[number].lba), 0);
         for &number in &self.by_zone[zone] {
-            let Some(passed) = self.passed[number] else { continue };
+            let Some(passed) = passed[number] else { continue };
             let (track, lba) = (self.tracks[number], self.sightings[number].lba);
             let gap = Gap { tracks: (before.0, track), passed: (before.2, passed) };
             let over = gap.passed_over(self.listed[zone]).into_iter();
@@ -399,9 +520,22 @@ impl<'a> Search<'a> {
         take_listed(&mut found, self.listed[zone], self.heads as u64);
         let named = found.into_iter().map(|(physical, listed, between)| {
             let (cylinder, head) = geometry.place_of_track(zone, physical);
-            SkippedTrack { zone, cylinder, head, listed, between }
+            SkippedTrack { zone, cylinder, head, listed, is_sure: true, between }
         });
         named.collect()
+    }
+}
+
+/// Calls those tracks sure that have one among the sure ones: between the same addresses, or within a cylinder.
+fn mark_sure(tracks: &mut [SkippedTrack], mut sure: Vec<SkippedTrack>) {
+    let is_one = |a: &SkippedTrack, b: &SkippedTrack| {
+        let overlap = a.between.0 <= b.between.1 && b.between.0 <= a.between.1;
+        a.listed == b.listed && (overlap || a.cylinder.abs_diff(b.cylinder) <= 1)
+    };
+    for track in tracks {
+        let found = sure.iter().position(|of| is_one(track, of));
+        track.is_sure = found.is_some();
+        found.map(|at| sure.remove(at));
     }
 }
 

@@ -4,7 +4,7 @@
 mod common;
 
 use common::disksim::{Row, data, model, reads, rows, writes};
-use headstack_drive::spec::{DriveSpec, LayoutSpec};
+use headstack_drive::spec::{DriveSpec, LayoutSpec, ZoneSpec};
 use headstack_phase::gap::{Gap, decide};
 use headstack_phase::{Geometry, Observation, PhaseFit, Tracker, TrackerOptions};
 use std::path::Path;
@@ -145,6 +145,33 @@ fn a_list_of_skipped_tracks_that_is_not_complete_is_completed() {
         let within = errors.partition_point(|&error| error < 1.0) as f64 / errors.len() as f64;
         assert!(within > 0.92, "{listed:?}: {within} within 1 ms");
     }
+}
+
+#[test]
+fn a_list_of_skipped_tracks_that_is_nearly_right_is_corrected() {
+    let Some(data) = data() else { return };
+    let (seen, spec) = library(&data, "hp-c3323a");
+    let first = &seen[..seen.len() / 2];
+    let found = PhaseFit::new(first, &Geometry::new(&spec.layout), spec.rotation_rpm);
+    let right = found.apply(&spec).layout;
+    let (missing, invented) = ([343, 4], [[100, 3], [800, 2], [1500, 5]]);
+    let mut listed = right.slipped_tracks.clone();
+    listed.retain(|track| *track != missing);
+    listed.extend(invented);
+    listed.sort_unstable();
+    let mut layout = LayoutSpec { slipped_tracks: listed, ..right.clone() };
+    let changes = invented.iter().map(|track| (track, -1)).chain([(&missing, 1)]);
+    for (track, spares) in changes {
+        let own = |zone: &&mut ZoneSpec| (zone.first_cylinder..=zone.last_cylinder).contains(&track[0]);
+        let zone = layout.zone.iter_mut().find(own).unwrap();
+        zone.spare_tracks_at_end = zone.spare_tracks_at_end.checked_add_signed(spares).unwrap();
+    }
+    let fit = PhaseFit::new(first, &Geometry::new(&layout), spec.rotation_rpm);
+    assert!(fit.coherence.fitted > 0.95, "{:?}", fit.coherence);
+    assert_eq!((&fit.not_skipped[..], &fit.surely_not_skipped[..]), (&invented[..], &invented[..]));
+    let unlisted: Vec<_> = fit.skipped.iter().filter(|track| !track.listed).collect();
+    let [found] = unlisted[..] else { panic!("{unlisted:?}") };
+    assert!(found.is_sure && found.cylinder.abs_diff(missing[0]) <= 3, "{found:?}");
 }
 
 #[test]

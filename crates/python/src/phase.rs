@@ -80,7 +80,7 @@ impl PhaseLock {
             Some(json!({
                 "drive": drive.name,
                 "fit": fit_value(&found.fit, &first_lbas(&drive.spec.layout)),
-                "geometry": misfit_value(&found.misfit),
+                "geometry": misfit_value(&found.misfit()),
                 "tracking": tracking.get(number),
             }))
         });
@@ -126,11 +126,13 @@ fn fit_value(fit: &PhaseFit, first_lbas: &[u64]) -> Value {
             "zone": track.zone,
             "cylinder": track.cylinder,
             "head": track.head,
+            "is_sure": track.is_sure,
             "between_lbas": [track.between.0, track.between.1],
         })).collect::<Vec<_>>(),
-        "listed_not_skipped": fit.not_skipped.iter().map(|[cylinder, head]| json!({
-            "cylinder": cylinder,
-            "head": head,
+        "listed_not_skipped": fit.not_skipped.iter().map(|track| json!({
+            "cylinder": track[0],
+            "head": track[1],
+            "is_sure": fit.surely_not_skipped.contains(track),
         })).collect::<Vec<_>>(),
     })
 }

@@ -209,6 +209,7 @@ class SkippedTrack(TypedDict):
     zone: int
     cylinder: int
     head: int
+    is_sure: bool
     between_lbas: list[int]
 
 
@@ -217,6 +218,7 @@ class ListedTrack(TypedDict):
 
     cylinder: int
     head: int
+    is_sure: bool
 
 
 class AngleFit(TypedDict):

@@ -54,6 +54,24 @@ fn every_drive_has_the_announced_capacity() {
     }
 }
 
+/// Of all drives one has seek times that are less than those of shorter and of longer seeks by far.
+#[test]
+fn seek_times_that_look_like_misprints_are_told() {
+    let Some(folder) = drives() else { return };
+    for (name, _) in DRIVES {
+        let drive = one(folder.join(name).with_extension("diskspecs")).unwrap();
+        let warnings = drive.report.warnings.iter().filter(|warning| warning.message.contains("misprint"));
+        let told: Vec<&str> = warnings.map(|warning| warning.message.as_str()).collect();
+        if name != "ibm18es" {
+            assert!(told.is_empty(), "{name}: {told:?}");
+            continue;
+        }
+        let [ten, far] = told[..] else { panic!("{told:?}") };
+        assert!(ten.starts_with("a seek over 10 cylinders takes 1.02 ms, less than over 9 (1.749)"), "{ten}");
+        assert!(far.starts_with("a seek over 3400 cylinders takes 1.026 ms"), "{far}");
+    }
+}
+
 #[test]
 fn every_drive_file_says_what_was_imported() {
     let Some(folder) = drives() else { return };

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use headstack_drive::spec::DriveSpec;
 use headstack_phase::{Geometry, Misfit, Observation, PhaseFit, Source, ZoneFit};
 use headstack_trace::RequestSource;
 use headstack_units::Nanos;
@@ -23,8 +24,16 @@ pub struct DriveFit {
     pub fit: PhaseFit,
     /// Numbers of the zones whose angles nothing was seen of: to be learnt on the way.
     pub unseen_zones: Vec<u32>,
-    /// What speaks against the geometry of the file.
-    pub misfit: Misfit,
+    /// What was fitted, and to what.
+    file: Arc<DriveSpec>,
+    observations: Arc<[Observation]>,
+}
+
+impl DriveFit {
+    /// What speaks against the geometry of the file: a search of its own, worth its time where it is told.
+    pub fn misfit(&self) -> Misfit {
+        Misfit::new(&self.file, &self.observations, &self.fit)
+    }
 }
 
 /// The drives of a system as a trace shows them.
@@ -63,8 +72,8 @@ pub fn fit(
             let (fitted, found) = match drives[number].take() {
                 Some(first) if round > 0 => (fit.apply(spec), DriveFit { unseen_zones, ..first }),
                 _ => {
-                    let misfit = Misfit::new(spec, observations, &fit);
-                    (fit.apply(spec), DriveFit { fit, unseen_zones, misfit })
+                    let (file, observations) = (Arc::new(spec.clone()), observations.as_slice().into());
+                    (fit.apply(spec), DriveFit { fit, unseen_zones, file, observations })
                 }
             };
             config.drives[number].spec = fitted;
