@@ -96,7 +96,7 @@ class Measurement:
         """How well the drive of `drive_toml` replays the random accesses of the record.
 
         `reads` and `writes`, one at a time, and the list `queued`: each with `demerit_percent`, `measured_mean_ms` and more;
-        `within_limit` says whether no demerit, one at a time, is over `limit_percent`. `None` where too little was measured.
+        `within_limit` says whether no demerit, one at a time, is over `limit_percent`, and no error per request over `limit_per_request_percent`. `None` where too little was measured.
         """
         try:
             return self._drive_file[1]

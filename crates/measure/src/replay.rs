@@ -20,6 +20,8 @@ use std::sync::Arc;
 
 /// A drive file with a larger demerit, in percent, is not to be trusted.
 pub const LIMIT_PERCENT: f64 = 5.0;
+/// Nor is one of which a single access is further off on average, in percent: a demerit tells how long accesses take, and not which.
+pub const LIMIT_PER_REQUEST_PERCENT: f64 = 10.0;
 /// Late completions that are rarer than this share are not worth a word.
 const RARELY_LATE: f64 = 1e-3;
 
@@ -57,6 +59,8 @@ pub struct Replay {
     pub queued: Vec<ReplayScore>,
     /// The largest demerit that is good enough, in percent.
     pub limit_percent: f64,
+    /// The largest error of a single access, on average, that is good enough, in percent.
+    pub limit_per_request_percent: f64,
     /// Whether reads and writes, one at a time, are.
     pub within_limit: bool,
 }
@@ -109,8 +113,9 @@ pub fn replay(record: &Record, spec: &DriveSpec) -> Result<Option<Replay>, Measu
     let of = |mode: Mode| single.iter().find(|score| score.mode == mode.as_str()).cloned();
     let (reads, writes) = (of(Mode::Read), of(Mode::Write));
     Ok((!single.is_empty()).then(|| Replay {
-        within_limit: single.iter().all(|score| score.demerit_percent <= LIMIT_PERCENT),
+        within_limit: single.iter().all(ReplayScore::is_within_limits),
         limit_percent: LIMIT_PERCENT,
+        limit_per_request_percent: LIMIT_PER_REQUEST_PERCENT,
         reads,
         writes,
         queued,
@@ -164,6 +169,25 @@ fn score(first: &Sample, mut pairs: Vec<(f64, f64)>, late_share: f64) -> Option<
     })
 }
 
+impl ReplayScore {
+    fn is_within_limits(&self) -> bool {
+        self.demerit_percent <= LIMIT_PERCENT
+            && self.per_request_percent.is_none_or(|percent| percent <= LIMIT_PER_REQUEST_PERCENT)
+    }
+
+    /// What is wrong with it, if it is beyond a limit.
+    fn fault(&self) -> Option<String> {
+        if self.is_within_limits() {
+            return None;
+        }
+        Some(if self.demerit_percent > LIMIT_PERCENT {
+            format!("the demerit of {}s is over {LIMIT_PERCENT} %", self.mode)
+        } else {
+            format!("single {}s are more than {LIMIT_PER_REQUEST_PERCENT} % off on average", self.mode)
+        })
+    }
+}
+
 /// The head of a drive file, as comments.
 fn head(replay: &Replay) -> String {
     let mut text =
@@ -175,12 +199,8 @@ fn head(replay: &Replay) -> String {
             "# {}s: demerit {:.2} %, mean {:.3} ms measured, {:.3} ms simulated ({} accesses)",
             score.mode, score.demerit_percent, score.measured_mean_ms, score.model_mean_ms, score.accesses
         );
-        if score.demerit_percent > LIMIT_PERCENT {
-            let _ = writeln!(
-                text,
-                "# CAUTION: the demerit of {}s is over {LIMIT_PERCENT} %: do not trust what this file says of {}s",
-                score.mode, score.mode
-            );
+        if let Some(fault) = score.fault() {
+            let _ = writeln!(text, "# CAUTION: {fault}: do not trust what this file says of {}s", score.mode);
         }
     }
     text + "\n"

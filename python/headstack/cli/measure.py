@@ -107,7 +107,7 @@ def measure(
 
     A real device is only read, unless it is named twice: `--write --yes-destroy PATH`. Mounted devices are refused.
     Ctrl-C keeps the record. Exit code 1: done in part, or `--save` wrote a drive that replays what was measured with a demerit
-    over 5 %; 3: the device does not rotate.
+    over 5 %, or with single accesses more than 10 % off; 3: the device does not rotate.
     """
     from headstack import library_drives
     from headstack.files import check_report, check_saved

@@ -225,11 +225,19 @@ def replay_warnings(replay: ReplayScores | None) -> list[str]:
     """What to say of a rebuilt drive that does not behave as the device did."""
     if replay is None:
         return []
-    limit = replay["limit_percent"]
     scores = [score for score in (replay["reads"], replay["writes"]) if score is not None]
     return [
-        f"the rebuilt drive replays the random {score['mode']}s with a demerit of {score['demerit_percent']:.1f} %, "
-        f"over {limit:.0f} %: do not trust what it says of {score['mode']}s"
+        f"the rebuilt drive replays the random {score['mode']}s {fault}: do not trust what it says of {score['mode']}s"
         for score in scores
-        if score["demerit_percent"] > limit
+        if (fault := _fault(score, replay["limit_percent"], replay["limit_per_request_percent"]))
     ]
+
+
+def _fault(score: ReplayScore, limit: float, limit_per_request: float) -> str:
+    """What is wrong with a score that is beyond a limit. A demerit tells how long accesses take, and not which."""
+    if score["demerit_percent"] > limit:
+        return f"with a demerit of {score['demerit_percent']:.1f} %, over {limit:.0f} %"
+    per_request = score["per_request_percent"]
+    if per_request is not None and per_request > limit_per_request:
+        return f"with {per_request:.1f} % of error in a single one on average, over {limit_per_request:.0f} %"
+    return ""

@@ -128,6 +128,7 @@ class ReplayScores(TypedDict):
     writes: AnyReplay
     queued: list[ReplayScore]
     limit_percent: float
+    limit_per_request_percent: float
     within_limit: bool
 
 

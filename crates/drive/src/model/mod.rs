@@ -133,12 +133,12 @@ pub(crate) struct Sizes {
 }
 
 impl Sizes {
-    /// How much of a read must be in the buffer before it asks for the bus.
+    /// How much of a read must be in the buffer before it asks for the bus: no more than the buffer holds.
     #[inline]
     pub(crate) fn read_fence_of(&self, sectors: u64) -> u64 {
         match self.read_fence_q32 {
             None => self.read_fence.min(sectors),
-            Some(share) => self.share_of(share, sectors),
+            Some(share) => self.share_of(share, sectors).min(self.buffer.max(1)),
         }
     }
 

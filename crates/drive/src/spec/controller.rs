@@ -162,7 +162,7 @@ pub struct BufferSpec {
     /// A read asks for the bus when this much of it is in the buffer, in KiB (or all of it, if that is less).
     #[serde(default)]
     pub read_fence_kib: f64,
-    /// A read asks for the bus when this share of it is in the buffer, of 1; takes the place of `read_fence_kib`.
+    /// A read asks for the bus when this share of it is in the buffer, of 1, or the buffer is full; takes the place of `read_fence_kib`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_fence_fraction: Option<f64>,
     /// A read also asks for the bus when the first track of it is in the buffer, even below the fence.

@@ -222,6 +222,18 @@ fn a_read_that_waits_for_its_tracks_end_waits_for_the_last_sector_there() {
     close(read.finish, 110.0);
 }
 
+/// A share of the read that the buffer never holds was waited for.
+#[test]
+fn a_read_larger_than_the_buffer_is_sent_when_that_is_full() {
+    let bus = "bus = { read_mb_per_s = 0.512, write_mb_per_s = 0.512 }";
+    let finish = |fence: &str| {
+        let mut drive = drive(&format!("{bus}\nbuffer = {{ size_kib = 4.0, {fence} }}"));
+        serve(&mut drive, Nanos::ZERO, command(0, Op::Read, 10, 40)).finish
+    };
+    assert_eq!(finish("read_fence_fraction = 0.75"), finish("read_fence_kib = 4.0"));
+    assert!(finish("read_fence_fraction = 0.1") < finish("read_fence_kib = 4.0"));
+}
+
 #[test]
 fn the_data_of_a_write_take_the_bus_wherever_they_go() {
     let slow = "bus = { read_mb_per_s = 512.0, write_mb_per_s = 0.512, arbitration_us = 100.0 }";

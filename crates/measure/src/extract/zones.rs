@@ -26,8 +26,11 @@ pub(super) fn zone_findings(record: &Record, known: &Known, map: Option<&Cylinde
         }
         let per_turn = borders.first().map_or(zone.sectors_per_track as f64, |border| border.per_turn);
         let (common, rare) = if borders.is_empty() { (None, None) } else { tracks::skews(&borders) };
+        // Where a zone has one kind of skew, though a change of cylinder is among its tracks, both are alike in it.
+        let heads = known.order.as_ref().map_or(0, |order| u64::from(order.heads));
+        let spans_cylinders = heads > 0 && tracks::span_cylinders(&borders, heads);
         let (head, cylinder) = match changes {
-            Changes::HeadThenCylinder => (common, rare),
+            Changes::HeadThenCylinder => (common, rare.or(common.filter(|_| spans_cylinders))),
             Changes::CylinderThenHead => (rare, common),
             Changes::CylinderOnly => (None, common),
             // Whatever a track's change is of.

@@ -69,6 +69,10 @@ impl Format {
         let changes = known.changes();
         let heads = u64::from(order.heads);
         let (rare, every, anchor) = match changes {
+            // The two are alike in this zone, though not in others.
+            Changes::HeadThenCylinder if rare.is_none() && tracks::span_cylinders(&borders, heads) => {
+                (common, 1, borders.get(1)?.first)
+            }
             Changes::HeadThenCylinder => {
                 (whole(rare)?, heads, borders.iter().find(|border| border.rare)?.first)
             }

@@ -139,6 +139,11 @@ fn per_turn(borders: &[Border]) -> f64 {
     if (estimate - usual).abs() < (0.4_f64).max(error) { usual } else { estimate.round() }
 }
 
+/// Whether so many tracks were followed one behind the other that a change of cylinder is among them.
+pub(crate) fn span_cylinders(borders: &[Border], heads: u64) -> bool {
+    borders.iter().filter(|border| border.skew_turns.is_some()).count() as u64 > heads
+}
+
 /// Sectors of most tracks.
 pub(crate) fn usual_sectors(borders: &[Border]) -> u64 {
     let mut counts: BTreeMap<u64, u32> = BTreeMap::new();
