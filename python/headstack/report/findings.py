@@ -10,7 +10,7 @@ from headstack.shown import Part, Shown, between, number, shown, signed
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from headstack.results.measurements import BandwidthFit, ReplayScores
+    from headstack.results.measurements import BandwidthFit, ReplayScore, ReplayScores
 
 DIFFERENCES = frozenset(
     ("read_after_read_ms", "write_after_read_ms", "write_settle_difference_ms", "inward_seek_extra_ms")
