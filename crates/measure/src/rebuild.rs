@@ -91,6 +91,9 @@ pub fn rebuild(found: &Extraction, name: &str) -> Result<DriveSpec, MeasureError
 /// A difference of less than this is none, in ms.
 const LEAST_LATER_MS: f64 = 0.02;
 
+/// How well it must be known by how much later reads end than writes, in ms.
+const MOST_LATER_CI95_MS: f64 = 0.02;
+
 /// By how much later a write asks for its data behind a read, at most, in ms.
 const DATA_LATER_MS: f64 = 0.02;
 
@@ -178,7 +181,7 @@ impl Builder<'_> {
             head_switch_ms,
             // The arm does not wait for the data.
             write_settle_ms: difference + self.data_behind_overhead(),
-            write_settle_by_distance_ms: settles.iter().map(|&(d, ms)| [d as f64, ms]).collect(),
+            write_settle_by_distance_ms: settles.iter().map(|&(d, ms)| [d, ms]).collect(),
             inward_seek_extra_ms: inward,
             ..MechanicsSpec::default()
         }
@@ -192,16 +195,14 @@ impl Builder<'_> {
         // A read ends when its last sector has crossed the bus; a write's data cross it before.
         let bus_ms = self.sector_bus_ms();
         self.measured("controller", "probe switches: minimum time to a sector of the same track");
-        for path in [
-            "read_completion_ms",
-            "write_completion_ms",
-            "overhead_beside_seek_ms",
-            "queue_depth",
-            "scheduler",
-        ] {
+        for path in ["overhead_beside_seek_ms", "queue_depth", "scheduler"] {
             self.assumed(&format!("controller.{path}"), "cannot be told apart from the overhead");
         }
-        let data_after = self.write_data_after();
+        let cached = found.write_cache.as_ref().and_then(|cache| cache.overhead_ms);
+        let write = cached.unwrap_or(write - self.data_behind_overhead());
+        let (read_end, write_end) = self.ends(read - bus_ms, write);
+        let hit = hit.map(|ms| (ms - read_end).max(0.0));
+        let data_after = self.write_data_after().map(|ms| (ms - write_end).max(0.0));
         if data_after.is_some() {
             self.measured(
                 "controller.write_data_after_ms",
@@ -213,17 +214,37 @@ impl Builder<'_> {
         if hit.is_some() {
             self.measured("controller.hit_overhead_ms", "probe overhead");
         }
-        let cached = found.write_cache.as_ref().and_then(|cache| cache.overhead_ms);
-        let write = cached.unwrap_or(write - self.data_behind_overhead());
-        let (read, write) = ((read - bus_ms).max(0.0), write.max(0.0));
+        let (read, write) = ((read - bus_ms - read_end).max(0.0), (write - write_end).max(0.0));
         Some(ControllerSpec {
             read_overhead_ms: read,
             write_overhead_ms: write,
             write_data_after_ms: Some(data_after.unwrap_or(0.0)),
-            hit_overhead_ms: hit.map(|ms| ms.max(0.0)),
+            hit_overhead_ms: hit,
+            read_completion_ms: read_end,
+            write_completion_ms: write_end,
             by_history: self.by_history(read, write, hit),
             ..ControllerSpec::default()
         })
+    }
+
+    /// What reads and writes take behind the media, in ms, beyond what both of them do: that cannot be told from the overhead. No more
+    /// than all that they take.
+    fn ends(&mut self, read_ms: f64, write_ms: f64) -> (f64, f64) {
+        let later = self.found.parameter("read_ends_later_ms");
+        let shows = |later: &&Parameter| later.ci95.is_some_and(|ci95| ci95 < MOST_LATER_CI95_MS);
+        let Some(later) = later.filter(shows).and_then(|later| later.value) else {
+            for path in ["read_completion_ms", "write_completion_ms"] {
+                self.assumed(&format!("controller.{path}"), "cannot be told apart from the overhead");
+            }
+            return (0.0, 0.0);
+        };
+        for path in ["read_completion_ms", "write_completion_ms"] {
+            let source =
+                "probe switches: a read of a sector less a write of it; what both take is in the overhead";
+            self.measured(&format!("controller.{path}"), source);
+        }
+        let later = later - self.sector_bus_ms();
+        (later.clamp(0.0, read_ms.max(0.0)), (-later).clamp(0.0, write_ms.max(0.0)))
     }
 
     /// When a write asks for its data, in ms, by those that are complete when they are in the buffer.

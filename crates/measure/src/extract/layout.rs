@@ -3,6 +3,7 @@
 //! does, another zone of the file begins.
 
 use super::{Extraction, PieceFindings, ZoneFindings};
+use crate::angles::median::circular_median;
 use crate::angles::spindle::{wrap, wrap_signed};
 use crate::reading::tracks::whole_sectors;
 use headstack_drive::spec::{LayoutSpec, Order, SpareGroup, SparesSpec, ZoneSpec};
@@ -11,6 +12,8 @@ use headstack_drive::spec::{LayoutSpec, Order, SpareGroup, SparesSpec, ZoneSpec}
 const MOST_LEFT_OUT: u64 = 400;
 /// An angle, and a skew, is the same that differs by less than this, in sectors.
 const SAME_SECTORS: f64 = 0.1;
+/// Angles that differ by less than this, in turns, are one as far as a clock of nanoseconds tells.
+const SAME_ANGLE: f64 = 5e-7;
 
 /// The layout for a drive file, and the first and last cylinder of each zone that was found.
 pub(crate) fn layout(found: &Extraction, heads: u32) -> (LayoutSpec, Vec<[u64; 2]>) {
@@ -39,6 +42,7 @@ pub(crate) fn layout(found: &Extraction, heads: u32) -> (LayoutSpec, Vec<[u64; 2
         }
         cylinders.push([u64::from(first), u64::from(layout.next_cylinder()) - 1]);
     }
+    layout.begin_alike();
     let spec = LayoutSpec {
         head_angle_revolutions: Vec::new(),
         order: if by_surface { Order::SerpentineBySurface } else { Order::Classical },
@@ -102,6 +106,17 @@ fn held(piece: &PieceFindings) -> u64 {
 impl Layout {
     fn next_cylinder(&self) -> u32 {
         self.zones.last().map_or(0, |last| last.last_cylinder + 1)
+    }
+
+    /// Zones that begin at the same angle, as far as clocks tell, do: of writes that wait in a cache, the first of two that come under
+    /// the head at the same instant goes to the media.
+    fn begin_alike(&mut self) {
+        let angles: Vec<f64> = self.zones.iter().map(|zone| zone.first_sector_revolutions).collect();
+        let usual = circular_median(&angles);
+        let off = |zone: &ZoneSpec| wrap_signed(zone.first_sector_revolutions - usual);
+        for zone in self.zones.iter_mut().filter(|zone| off(zone).abs() < SAME_ANGLE) {
+            zone.first_sector_revolutions = usual;
+        }
     }
 
     /// Cylinders behind those that there are, with the sectors of a zone.

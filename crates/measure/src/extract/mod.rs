@@ -3,6 +3,7 @@
 mod assemble;
 mod bus;
 mod cache;
+mod ends;
 mod extraction;
 mod history;
 mod layout;
@@ -12,6 +13,7 @@ mod pieces;
 mod scan;
 mod seeks;
 pub mod skippy;
+mod straight;
 mod stream;
 mod times;
 mod warning;

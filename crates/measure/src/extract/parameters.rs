@@ -1,6 +1,7 @@
 //! Each value by itself, with its unit, its error and how it was found.
 
 use super::bus;
+use super::ends;
 use super::extraction::{Extraction, Parameter};
 use super::history::History;
 use super::load::queue_gain;
@@ -323,6 +324,10 @@ impl Parameters<'_> {
         {
             let method = "random reads and writes in alternation: start of the seek after a read, less that after a write";
             all.extend(later.map(|later| seen(name, "ms", later.value, Some(later.ci95), method)));
+        }
+        if let Some(later) = self.known.spindle.and_then(|spindle| ends::read_later(self.record, spindle)) {
+            let method = "angle at which a read of a sector is complete, less that of a write to it";
+            all.push(seen("read_ends_later_ms", "ms", later.value, Some(later.ci95), method));
         }
         let points =
             if self.found.seek.write.is_empty() { &self.found.seek.read } else { &self.found.seek.write };
