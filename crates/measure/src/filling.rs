@@ -5,7 +5,7 @@ use crate::MeasureError;
 use crate::angles::sighting::{Sighting, angle_of};
 use crate::angles::spindle::{Spindle, wrap};
 use crate::device::{Access, Device, Mode, SimulatedDevice};
-use crate::reading::{fill, pieces};
+use crate::reading::{fill, pieces, whole};
 use crate::record::series::write_cache::SMALL;
 use crate::record::{ProbeName, Record, Role, Sample};
 use headstack_drive::spec::{DriveSpec, Provenance, ProvenanceKind, WritePolicy};
@@ -64,7 +64,7 @@ struct Filling<'a> {
 }
 
 impl<'a> Filling<'a> {
-    /// `None` where there is no cache that got full of its bytes.
+    /// `None` where there is no cache that got full of its bytes, and where one write showed how many it holds.
     fn of(record: &'a Record, spec: &'a DriveSpec) -> Option<Self> {
         let WritePolicy::WriteBack { size_kib, runs: None, .. } = spec.write_policy else { return None };
         let spindle = pieces::spindle(record)?;
@@ -76,6 +76,9 @@ impl<'a> Filling<'a> {
         let count = fill::until_full(SMALL, &latencies)?;
         let sector = sector(record, spindle)?;
         let sectors = size_kib * 1024.0 / f64::from(spec.sector_bytes);
+        if whole::held(record).is_some_and(|held| held as f64 == sectors) {
+            return None;
+        }
         (writes.len() <= MOST_WRITES && samples.iter().all(|sample| sample.ok)).then_some(Self {
             spec,
             sectors,

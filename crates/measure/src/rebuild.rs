@@ -398,7 +398,12 @@ impl Builder<'_> {
         if let Some(cache) = &self.found.write_cache
             && let Some(size_kib) = cache.size_kib
         {
+            let exact = cache.size_is_exact;
             self.measured("write_policy", "probe write-cache: random writes until they waited");
+            if exact {
+                let source = "probe write-cache: the largest write that the empty cache took";
+                self.measured("write_policy.write-back.size_kib", source);
+            }
             for key in [
                 "high_water_percent",
                 "low_water_percent",
@@ -409,7 +414,7 @@ impl Builder<'_> {
                 self.assumed(&format!("write_policy.write-back.{key}"), "usual; not probed");
             }
             return WritePolicy::WriteBack {
-                size_kib: size_kib.round(),
+                size_kib: if exact { size_kib } else { size_kib.round() },
                 runs: cache.runs.map(|runs| runs as u32),
                 runs_compared: None,
                 compared_within_cylinders: None,

@@ -35,6 +35,8 @@ pub(crate) mod write_cache {
     pub(crate) const LARGE: u32 = 6;
     /// Writes of several sizes into an empty cache; `step` is the sectors.
     pub(crate) const SIZES: u32 = 7;
+    /// Large writes into an empty cache, one of which fills it: `step` is the sectors.
+    pub(crate) const WHOLE: u32 = 8;
 }
 
 /// Of the probe `random`; `step` counts the accesses of a series.
