@@ -91,6 +91,9 @@ pub fn rebuild(found: &Extraction, name: &str) -> Result<DriveSpec, MeasureError
 /// A difference of less than this is none, in ms.
 const LEAST_LATER_MS: f64 = 0.02;
 
+/// A seek that begins by less than this before the overhead ends, in ms, begins when it does.
+const LEAST_BESIDE_MS: f64 = 0.001;
+
 /// How well it must be known by how much later reads end than writes, in ms.
 const MOST_LATER_CI95_MS: f64 = 0.02;
 
@@ -137,7 +140,11 @@ impl Builder<'_> {
 
     /// The curve: its law, or else a table. A seek that the command's processing hides takes nothing that can be seen.
     fn seek(&mut self) -> Option<SeekSpec> {
-        let points = Some(self.found.seek.curve()).filter(|points| points.len() > 3)?;
+        let beside_ms = self.beside_seek();
+        let mut points = Some(self.found.seek.curve()).filter(|points| points.len() > 3)?;
+        for point in &mut points {
+            point.ms += beside_ms;
+        }
         if let Some(law) = law(&points) {
             self.measured(
                 "seek",
@@ -160,11 +167,16 @@ impl Builder<'_> {
         let write = found.value("write_head_switch_ms");
         let read = found.value("head_switch_ms");
         let difference = found.seek.write_minus_read_ms.unwrap_or(0.0);
-        let head_switch_ms = read.or(write.map(|ms| (ms - difference).max(0.0))).unwrap_or(0.0);
+        let beside_ms = self.beside_seek();
+        let by_commands = read.or(write.map(|ms| (ms - difference).max(0.0))).map(|ms| ms + beside_ms);
+        let settle_ms = difference + self.data_behind_overhead();
+        // Of what a command hides, what goes to the media by itself shows all.
+        let by_cache = found.value("cached_write_head_switch_ms").map(|ms| (ms - settle_ms).max(0.0));
+        let head_switch_ms = by_commands.or(by_cache).unwrap_or(0.0);
         for path in ["mechanics.head_switch_ms", "mechanics.write_settle_ms"] {
             self.measured(path, "probe switches");
         }
-        if read.or(write).is_none() {
+        if read.or(write).or(by_cache).is_none() {
             self.assumed("mechanics.head_switch_ms", "hidden beside the command's processing: none shows");
         }
         let settles = found.seek.write_settles();
@@ -180,7 +192,7 @@ impl Builder<'_> {
         MechanicsSpec {
             head_switch_ms,
             // The arm does not wait for the data.
-            write_settle_ms: difference + self.data_behind_overhead(),
+            write_settle_ms: settle_ms,
             write_settle_by_distance_ms: settles.iter().map(|&(d, ms)| [d, ms]).collect(),
             inward_seek_extra_ms: inward,
             ..MechanicsSpec::default()
@@ -195,7 +207,15 @@ impl Builder<'_> {
         // A read ends when its last sector has crossed the bus; a write's data cross it before.
         let bus_ms = self.sector_bus_ms();
         self.measured("controller", "probe switches: minimum time to a sector of the same track");
-        for path in ["overhead_beside_seek_ms", "queue_depth", "scheduler"] {
+        let beside_ms = self.beside_seek();
+        if found.value("cached_write_longer_ms").is_some() {
+            let source =
+                "probes switches and seek-curve: writes that the cache brings to the media take longer";
+            self.measured("controller.overhead_beside_seek_ms", source);
+        } else {
+            self.assumed("controller.overhead_beside_seek_ms", "cannot be told apart from the overhead");
+        }
+        for path in ["queue_depth", "scheduler"] {
             self.assumed(&format!("controller.{path}"), "cannot be told apart from the overhead");
         }
         let cached = found.write_cache.as_ref().and_then(|cache| cache.overhead_ms);
@@ -222,6 +242,7 @@ impl Builder<'_> {
             hit_overhead_ms: hit,
             read_completion_ms: read_end,
             write_completion_ms: write_end,
+            overhead_beside_seek_ms: beside_ms.min(read).min(write),
             by_history: self.by_history(read, write, hit),
             ..ControllerSpec::default()
         })
@@ -278,6 +299,15 @@ impl Builder<'_> {
         if waits { self.sector_bus_ms() } else { 0.0 }
     }
 
+    /// How much of its overhead a command's seek does not wait for, in ms, where a write cache shows it: what goes to the media by
+    /// itself has none. Less than a clock tells is none.
+    fn beside_seek(&self) -> f64 {
+        let longer = self.found.parameter("cached_write_longer_ms");
+        let Some((ms, ci95)) = longer.and_then(|longer| longer.value.zip(longer.ci95)) else { return 0.0 };
+        let ms = ms - self.data_behind_overhead();
+        if ms > LEAST_BESIDE_MS.max(ci95) { ms } else { 0.0 }
+    }
+
     /// Overheads by the command before, where a seek begins later or earlier behind a read.
     fn by_history(&mut self, read_ms: f64, write_ms: f64, hit: Option<f64>) -> Option<OverheadsByHistory> {
         let found = self.found;
@@ -292,6 +322,8 @@ impl Builder<'_> {
         let cache = found.cache.as_ref();
         let more = cache.and_then(|cache| Some(cache.hit_after_write_ms? - cache.hit_ms?)).unwrap_or(0.0);
         let hit = hit.unwrap_or(read_ms).max(0.0);
+        let beside_ms = self.beside_seek();
+        let after = |ms: f64, later: f64| [(ms + later).max(0.0), ms.max(0.0)];
         self.measured("controller.by_history", "probe seek-curve: random reads and writes in turns");
         Some(OverheadsByHistory {
             read_hit_ms: [hit, (hit + more).max(0.0)],
@@ -300,8 +332,8 @@ impl Builder<'_> {
             read_miss_ms: [read_ms; 2],
             write_hit_ms: [write_ms; 2],
             write_miss_ms: [write_ms; 2],
-            read_seek_after_ms: read.map(|later| [(read_ms + later).max(0.0), read_ms]),
-            write_seek_after_ms: write.map(|later| [(write_ms + later).max(0.0), write_ms]),
+            read_seek_after_ms: read.map(|later| after(read_ms - beside_ms, later)),
+            write_seek_after_ms: write.map(|later| after(write_ms - beside_ms, later)),
         })
     }
 

@@ -3,6 +3,7 @@
 mod assemble;
 mod bus;
 mod cache;
+mod destage;
 mod ends;
 mod extraction;
 mod history;

@@ -12,7 +12,8 @@ use crate::reading::cylinders::CylinderMap;
 use crate::reading::known::Known;
 use crate::reading::least::{self, ALIKE_MS};
 use crate::record::series::seek_curve::{
-    IN_TURNS, READS_INWARDS, READS_OUTWARDS, READS_TO_SURFACE, WRITES_INWARDS, WRITES_TO_SURFACE,
+    FLUSHED_INWARDS, FLUSHED_OUTWARDS, IN_TURNS, READS_INWARDS, READS_OUTWARDS, READS_TO_SURFACE,
+    WRITES_INWARDS, WRITES_TO_SURFACE,
 };
 use crate::record::{ProbeName, Role};
 
@@ -35,6 +36,9 @@ const ACCESSES_IN_TURNS: i64 = 900;
 /// Reads cost many more accesses where the cache is large: one distance of so many shows the difference to writes.
 const FEWER_READS: usize = 4;
 
+/// One of so many shows what a write takes longer that a cache brings to the media.
+const FEWER_FLUSHES: usize = 8;
+
 /// Added to the series while the tracks are looked for that reads go between.
 const SETTLING: u32 = 100;
 
@@ -49,12 +53,16 @@ fn run(session: &mut Session<'_>, _context: &Context) -> Result<(), MeasureError
         session.least = least::least_read_turns(session.record, session.spindle()?).or(session.least);
     }
     let mut curve = Curve { known, map, found: Default::default() };
+    let cached = session.is_cached();
     for (place, &distance) in distances.iter().enumerate() {
         if writable {
             curve.both_ways(session, WRITES_INWARDS, distance)?;
         }
         if !writable || place % FEWER_READS == 0 {
             curve.both_ways(session, READS_INWARDS, distance)?;
+        }
+        if cached && place % FEWER_FLUSHES == FEWER_FLUSHES / 2 {
+            curve.both_ways(session, FLUSHED_INWARDS, distance)?;
         }
     }
     if !writable {
@@ -72,7 +80,7 @@ struct Curve {
     known: Known,
     map: CylinderMap,
     /// By series: distances, and the least time over each, in turns.
-    found: [Vec<(u64, f64)>; 4],
+    found: [Vec<(u64, f64)>; 8],
 }
 
 impl Curve {
@@ -89,7 +97,12 @@ impl Curve {
 
     fn least(&mut self, session: &mut Session<'_>, series: u32, distance: u64) -> Result<(), MeasureError> {
         let (map, unit, writable) = (&self.map, session.unit(), session.device.info().writable);
-        let reads = series >= READS_INWARDS;
+        let mode = match series {
+            READS_INWARDS | READS_OUTWARDS => Mode::Read,
+            FLUSHED_INWARDS | FLUSHED_OUTWARDS => Mode::WriteFlushed,
+            _ => session.mode,
+        };
+        let reads = mode == Mode::Read;
         let (outer, inner) = map.pair(distance);
         let inwards = series % 2 == 0;
         let (from, to) = if inwards { (outer, inner) } else { (inner, outer) };
@@ -97,7 +110,6 @@ impl Curve {
         let (Some(from), Some(to)) = (map.middle_of(from), map.middle_of(to)) else { return Ok(()) };
         // Sectors that were written may stay in the cache, whatever is read.
         let to = if reads && writable { to.saturating_sub(unit) } else { to };
-        let mode = if reads { Mode::Read } else { session.mode };
         let zone = self.known.zones.iter().rev().find(|zone| zone.first_lba <= to);
         let sectors = zone.map_or(64, |zone| zone.sectors_per_track);
         let way = Way {
