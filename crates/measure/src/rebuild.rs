@@ -91,6 +91,11 @@ pub fn rebuild(found: &Extraction, name: &str) -> Result<DriveSpec, MeasureError
 /// A difference of less than this is none, in ms.
 const LEAST_LATER_MS: f64 = 0.02;
 
+/// Seeks inwards take as long as those outwards if they differ by no more than this, in ms, however well that is known; and longer
+/// if they do by more than that.
+const LEAST_INWARD_MS: f64 = 0.0005;
+const MOST_INWARD_MS: f64 = 0.01;
+
 /// A seek that begins by less than this before the overhead ends, in ms, begins when it does.
 const LEAST_BESIDE_MS: f64 = 0.001;
 
@@ -183,7 +188,12 @@ impl Builder<'_> {
         if !settles.is_empty() {
             self.measured("mechanics.write_settle_by_distance_ms", "probe seek-curve, writes and reads");
         }
-        let inward = found.value("inward_seek_extra_ms").filter(|ms| ms.abs() > 0.01).unwrap_or(0.0);
+        let shows = |extra: &&Parameter| {
+            let least = (3.0 * extra.ci95.unwrap_or(f64::INFINITY)).clamp(LEAST_INWARD_MS, MOST_INWARD_MS);
+            extra.value.is_some_and(|ms| ms.abs() > least)
+        };
+        let inward = found.parameter("inward_seek_extra_ms").filter(shows).and_then(|extra| extra.value);
+        let inward = inward.unwrap_or(0.0);
         if inward != 0.0 {
             self.measured("mechanics.inward_seek_extra_ms", "probe seek-curve, inwards and outwards");
         }
@@ -337,10 +347,16 @@ impl Builder<'_> {
         })
     }
 
-    /// Where only bounds are known, the upper one: reads are then sent when all of them is in the buffer.
+    /// Drive to host. Where only bounds are known, the upper one: reads are then sent when all of them is in the buffer. Where nothing
+    /// is, as for writes.
     fn bus_rate(&self) -> Option<f64> {
-        let bus = self.found.parameter("bus_mb_per_s")?;
-        bus.value.or(bus.upper).filter(|rate| *rate < 1e5)
+        let seen = self.found.parameter("bus_mb_per_s").and_then(|bus| bus.value.or(bus.upper));
+        seen.or(self.cached_bus_rate()).filter(|rate| *rate < 1e5)
+    }
+
+    /// Host to drive, by writes of several sizes that the cache took.
+    fn cached_bus_rate(&self) -> Option<f64> {
+        self.found.write_cache.as_ref().and_then(|cache| cache.bus_mb_per_s)
     }
 
     fn sends_when_all_is_there(&self) -> bool {
@@ -354,7 +370,7 @@ impl Builder<'_> {
 
     /// Host to drive, where writes of several sizes showed it; otherwise as for reads.
     fn write_bus_rate(&self) -> Option<f64> {
-        self.found.write_cache.as_ref().and_then(|cache| cache.bus_mb_per_s).or(self.bus_rate())
+        self.cached_bus_rate().or(self.bus_rate())
     }
 
     fn write_sector_bus_ms(&self) -> f64 {
@@ -364,11 +380,13 @@ impl Builder<'_> {
 
     fn bus(&mut self) -> BusSpec {
         let rate = self.bus_rate();
+        let seen = self.found.parameter("bus_mb_per_s").is_some();
         match rate {
-            Some(_) => self.measured("bus.read_mb_per_s", "probe overhead: reads of several sizes"),
+            Some(_) if seen => self.measured("bus.read_mb_per_s", "probe overhead: reads of several sizes"),
+            Some(_) => self.assumed("bus.read_mb_per_s", "no reads showed it: as for writes"),
             None => self.assumed("bus.read_mb_per_s", "no reads showed it: fast enough not to matter"),
         }
-        match self.found.write_cache.as_ref().and_then(|cache| cache.bus_mb_per_s) {
+        match self.cached_bus_rate() {
             Some(_) => self.measured("bus.write_mb_per_s", "probe write-cache: writes of several sizes"),
             None => self.assumed("bus.write_mb_per_s", "as for reads"),
         }

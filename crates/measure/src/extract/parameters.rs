@@ -319,7 +319,7 @@ impl Parameters<'_> {
         }
         if let Some(ms) = self.found.seek.inward_extra_ms {
             let method = "seeks inwards less the mean of both ways, median over the distances";
-            all.push(seen("inward_seek_extra_ms", "ms", ms, None, method));
+            all.push(seen("inward_seek_extra_ms", "ms", ms, self.found.seek.inward_extra_ci95_ms, method));
         }
         for (name, later) in
             [("read_after_read_ms", self.history.read), ("write_after_read_ms", self.history.write)]

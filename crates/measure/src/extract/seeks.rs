@@ -1,7 +1,8 @@
 //! The seek curve: least times over distances, less the least time without one.
 
 use super::straight::corners;
-use crate::angles::median::median;
+use crate::angles::median::{median, spread};
+use crate::angles::sighting::student;
 use crate::angles::spindle::Spindle;
 use crate::reading::least::{self, ALIKE_MS, Least};
 use crate::record::series::seek_curve::{READS_INWARDS, READS_OUTWARDS, WRITES_INWARDS, WRITES_OUTWARDS};
@@ -53,6 +54,8 @@ pub struct Seeks {
     pub read: Vec<SeekPoint>,
     /// By how much inward seeks take longer than the mean of both ways (median over the distances), in ms.
     pub inward_extra_ms: Option<f64>,
+    /// 95 % confidence of that, half width, in ms.
+    pub inward_extra_ci95_ms: Option<f64>,
     /// By how much a seek before a write takes longer than one before a read, in ms.
     pub write_minus_read_ms: Option<f64>,
     /// Fitted to `write`, or to `read` where there are no writes.
@@ -155,6 +158,9 @@ pub(crate) fn seeks(
     Seeks {
         two_piece: two_piece(if write.is_empty() { &read } else { &write }),
         inward_extra_ms: (extras.len() > 4).then(|| median(&extras)),
+        inward_extra_ci95_ms: (extras.len() > 4).then(|| {
+            MEDIAN * student(extras.len() as f64 - 1.0) * spread(&extras) / (extras.len() as f64).sqrt()
+        }),
         write_minus_read_ms: (differences.len() > 2).then(|| median(&differences)),
         seeker: seeker(record),
         write,
@@ -205,6 +211,9 @@ fn two_piece(points: &[SeekPoint]) -> Option<TwoPiece> {
     });
     fitted.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, piece)| piece)
 }
+
+/// By how much the middle of many is less certain than their mean.
+const MEDIAN: f64 = 1.2533;
 
 /// A law is kept whose misses are no more than this, in ms, or than so many times the half width of a point's interval, …
 const LEAST_MISS_MS: f64 = 0.0005;
