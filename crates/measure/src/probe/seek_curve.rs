@@ -116,7 +116,7 @@ impl Curve {
             from: from / unit * unit,
             to: to / unit * unit,
             mode,
-            slope: 1.0 / sectors as f64,
+            slope: map.slope(to).unwrap_or(1.0 / sectors as f64),
             room: sectors / 4,
             sure: false,
             start: None,

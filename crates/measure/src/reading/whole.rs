@@ -1,14 +1,14 @@
 //! How much of one write an empty write cache takes: what it holds.
 
-use crate::angles::median::median;
+use crate::angles::median::{median, spread};
 use crate::record::series::write_cache::{SIZES, WHOLE};
 use crate::record::{ProbeName, Record, Role};
 use std::collections::BTreeMap;
 
-/// A write is one that the cache takes if it takes no longer than those of other sizes foretell, by more than this, in ms, and this
-/// share of it.
+/// A write is one that the cache takes if it takes no longer than those of other sizes foretell, by more than this, in ms, and so
+/// many times what these scatter.
 const LONGER_MS: f64 = 0.3;
-const LONGER: f64 = 0.01;
+const TIMES_SPREAD: f64 = 4.0;
 
 /// What writes of a series took, in ms, by their sectors.
 fn by_size(record: &Record, series: u32) -> BTreeMap<u64, Vec<f64>> {
@@ -25,17 +25,18 @@ fn by_size(record: &Record, series: u32) -> BTreeMap<u64, Vec<f64>> {
 /// Of each size that was tried, in sectors, whether the empty cache took all of it: most writes of it were as quick as smaller ones
 /// foretell, of which the bus takes its time.
 pub(crate) fn takes(record: &Record) -> BTreeMap<u64, bool> {
-    let sizes: Vec<(f64, f64)> = by_size(record, SIZES)
-        .into_iter()
-        .map(|(sectors, latencies)| (sectors as f64, median(&latencies)))
-        .collect();
+    let all = by_size(record, SIZES);
+    let sizes: Vec<(f64, f64)> =
+        all.iter().map(|(&sectors, latencies)| (sectors as f64, median(latencies))).collect();
+    let scatter = all.values().map(|latencies| spread(latencies) / median(latencies)).fold(0.0, f64::max);
     let (Some(&(few, quick)), Some(&(many, slow))) = (sizes.first(), sizes.last()) else {
         return BTreeMap::new();
     };
     let each = if many > few { (slow - quick) / (many - few) } else { 0.0 };
     let judge = |(sectors, latencies): (u64, Vec<f64>)| {
         let foretold = quick + each * (sectors as f64 - few);
-        let quick = latencies.iter().filter(|&&ms| ms < foretold + LONGER_MS + LONGER * foretold).count();
+        let most = foretold + LONGER_MS + TIMES_SPREAD * scatter * foretold;
+        let quick = latencies.iter().filter(|&&ms| ms < most).count();
         (sectors, 2 * quick > latencies.len())
     };
     by_size(record, WHOLE).into_iter().map(judge).collect()
