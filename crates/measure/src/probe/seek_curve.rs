@@ -104,7 +104,7 @@ impl Curve {
         };
         let reads = mode == Mode::Read;
         let (outer, inner) = map.pair(distance);
-        let inwards = series % 2 == 0;
+        let inwards = series.is_multiple_of(2);
         let (from, to) = if inwards { (outer, inner) } else { (inner, outer) };
         let (Some(start), Some(end)) = (map.track_of(from), map.track_of(to)) else { return Ok(()) };
         let (Some(from), Some(to)) = (map.middle_of(from), map.middle_of(to)) else { return Ok(()) };
