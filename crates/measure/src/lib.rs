@@ -12,6 +12,7 @@
 
 mod angles;
 pub mod device;
+mod early;
 mod error;
 pub mod extract;
 mod filling;
@@ -23,6 +24,7 @@ pub mod rebuild;
 pub mod record;
 pub mod replay;
 mod run;
+mod served;
 mod streams;
 
 pub use error::MeasureError;

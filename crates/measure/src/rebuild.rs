@@ -91,6 +91,17 @@ pub fn rebuild(found: &Extraction, name: &str) -> Result<DriveSpec, MeasureError
 /// A difference of less than this is none, in ms.
 const LEAST_LATER_MS: f64 = 0.02;
 
+/// Seeks inwards take as long as those outwards if they differ by no more than this, in ms, however well that is known; and longer
+/// if they do by more than that.
+const LEAST_INWARD_MS: f64 = 0.0005;
+const MOST_INWARD_MS: f64 = 0.01;
+
+/// A seek that begins by less than this before the overhead ends, in ms, begins when it does.
+const LEAST_BESIDE_MS: f64 = 0.001;
+
+/// How well it must be known by how much later reads end than writes, in ms.
+const MOST_LATER_CI95_MS: f64 = 0.02;
+
 /// By how much later a write asks for its data behind a read, at most, in ms.
 const DATA_LATER_MS: f64 = 0.02;
 
@@ -134,7 +145,11 @@ impl Builder<'_> {
 
     /// The curve: its law, or else a table. A seek that the command's processing hides takes nothing that can be seen.
     fn seek(&mut self) -> Option<SeekSpec> {
-        let points = Some(self.found.seek.curve()).filter(|points| points.len() > 3)?;
+        let beside_ms = self.beside_seek();
+        let mut points = Some(self.found.seek.curve()).filter(|points| points.len() > 3)?;
+        for point in &mut points {
+            point.ms += beside_ms;
+        }
         if let Some(law) = law(&points) {
             self.measured(
                 "seek",
@@ -157,18 +172,28 @@ impl Builder<'_> {
         let write = found.value("write_head_switch_ms");
         let read = found.value("head_switch_ms");
         let difference = found.seek.write_minus_read_ms.unwrap_or(0.0);
-        let head_switch_ms = read.or(write.map(|ms| (ms - difference).max(0.0))).unwrap_or(0.0);
+        let beside_ms = self.beside_seek();
+        let by_commands = read.or(write.map(|ms| (ms - difference).max(0.0))).map(|ms| ms + beside_ms);
+        let settle_ms = difference + self.data_behind_overhead();
+        // Of what a command hides, what goes to the media by itself shows all.
+        let by_cache = found.value("cached_write_head_switch_ms").map(|ms| (ms - settle_ms).max(0.0));
+        let head_switch_ms = by_commands.or(by_cache).unwrap_or(0.0);
         for path in ["mechanics.head_switch_ms", "mechanics.write_settle_ms"] {
             self.measured(path, "probe switches");
         }
-        if read.or(write).is_none() {
+        if read.or(write).or(by_cache).is_none() {
             self.assumed("mechanics.head_switch_ms", "hidden beside the command's processing: none shows");
         }
         let settles = found.seek.write_settles();
         if !settles.is_empty() {
             self.measured("mechanics.write_settle_by_distance_ms", "probe seek-curve, writes and reads");
         }
-        let inward = found.value("inward_seek_extra_ms").filter(|ms| ms.abs() > 0.01).unwrap_or(0.0);
+        let shows = |extra: &&Parameter| {
+            let least = (3.0 * extra.ci95.unwrap_or(f64::INFINITY)).clamp(LEAST_INWARD_MS, MOST_INWARD_MS);
+            extra.value.is_some_and(|ms| ms.abs() > least)
+        };
+        let inward = found.parameter("inward_seek_extra_ms").filter(shows).and_then(|extra| extra.value);
+        let inward = inward.unwrap_or(0.0);
         if inward != 0.0 {
             self.measured("mechanics.inward_seek_extra_ms", "probe seek-curve, inwards and outwards");
         }
@@ -177,8 +202,8 @@ impl Builder<'_> {
         MechanicsSpec {
             head_switch_ms,
             // The arm does not wait for the data.
-            write_settle_ms: difference + self.data_behind_overhead(),
-            write_settle_by_distance_ms: settles.iter().map(|&(d, ms)| [d as f64, ms]).collect(),
+            write_settle_ms: settle_ms,
+            write_settle_by_distance_ms: settles.iter().map(|&(d, ms)| [d, ms]).collect(),
             inward_seek_extra_ms: inward,
             ..MechanicsSpec::default()
         }
@@ -192,16 +217,22 @@ impl Builder<'_> {
         // A read ends when its last sector has crossed the bus; a write's data cross it before.
         let bus_ms = self.sector_bus_ms();
         self.measured("controller", "probe switches: minimum time to a sector of the same track");
-        for path in [
-            "read_completion_ms",
-            "write_completion_ms",
-            "overhead_beside_seek_ms",
-            "queue_depth",
-            "scheduler",
-        ] {
+        let beside_ms = self.beside_seek();
+        if found.value("cached_write_longer_ms").is_some() {
+            let source =
+                "probes switches and seek-curve: writes that the cache brings to the media take longer";
+            self.measured("controller.overhead_beside_seek_ms", source);
+        } else {
+            self.assumed("controller.overhead_beside_seek_ms", "cannot be told apart from the overhead");
+        }
+        for path in ["queue_depth", "scheduler"] {
             self.assumed(&format!("controller.{path}"), "cannot be told apart from the overhead");
         }
-        let data_after = self.write_data_after();
+        let cached = found.write_cache.as_ref().and_then(|cache| cache.overhead_ms);
+        let write = cached.unwrap_or(write - self.data_behind_overhead());
+        let (read_end, write_end) = self.ends(read - bus_ms, write);
+        let hit = hit.map(|ms| (ms - read_end).max(0.0));
+        let data_after = self.write_data_after().map(|ms| (ms - write_end).max(0.0));
         if data_after.is_some() {
             self.measured(
                 "controller.write_data_after_ms",
@@ -213,17 +244,38 @@ impl Builder<'_> {
         if hit.is_some() {
             self.measured("controller.hit_overhead_ms", "probe overhead");
         }
-        let cached = found.write_cache.as_ref().and_then(|cache| cache.overhead_ms);
-        let write = cached.unwrap_or(write - self.data_behind_overhead());
-        let (read, write) = ((read - bus_ms).max(0.0), write.max(0.0));
+        let (read, write) = ((read - bus_ms - read_end).max(0.0), (write - write_end).max(0.0));
         Some(ControllerSpec {
             read_overhead_ms: read,
             write_overhead_ms: write,
             write_data_after_ms: Some(data_after.unwrap_or(0.0)),
-            hit_overhead_ms: hit.map(|ms| ms.max(0.0)),
+            hit_overhead_ms: hit,
+            read_completion_ms: read_end,
+            write_completion_ms: write_end,
+            overhead_beside_seek_ms: beside_ms.min(read).min(write),
             by_history: self.by_history(read, write, hit),
             ..ControllerSpec::default()
         })
+    }
+
+    /// What reads and writes take behind the media, in ms, beyond what both of them do: that cannot be told from the overhead. No more
+    /// than all that they take.
+    fn ends(&mut self, read_ms: f64, write_ms: f64) -> (f64, f64) {
+        let later = self.found.parameter("read_ends_later_ms");
+        let shows = |later: &&Parameter| later.ci95.is_some_and(|ci95| ci95 < MOST_LATER_CI95_MS);
+        let Some(later) = later.filter(shows).and_then(|later| later.value) else {
+            for path in ["read_completion_ms", "write_completion_ms"] {
+                self.assumed(&format!("controller.{path}"), "cannot be told apart from the overhead");
+            }
+            return (0.0, 0.0);
+        };
+        for path in ["read_completion_ms", "write_completion_ms"] {
+            let source =
+                "probe switches: a read of a sector less a write of it; what both take is in the overhead";
+            self.measured(&format!("controller.{path}"), source);
+        }
+        let later = later - self.sector_bus_ms();
+        (later.clamp(0.0, read_ms.max(0.0)), (-later).clamp(0.0, write_ms.max(0.0)))
     }
 
     /// When a write asks for its data, in ms, by those that are complete when they are in the buffer.
@@ -257,6 +309,15 @@ impl Builder<'_> {
         if waits { self.sector_bus_ms() } else { 0.0 }
     }
 
+    /// How much of its overhead a command's seek does not wait for, in ms, where a write cache shows it: what goes to the media by
+    /// itself has none. Less than a clock tells is none.
+    fn beside_seek(&self) -> f64 {
+        let longer = self.found.parameter("cached_write_longer_ms");
+        let Some((ms, ci95)) = longer.and_then(|longer| longer.value.zip(longer.ci95)) else { return 0.0 };
+        let ms = ms - self.data_behind_overhead();
+        if ms > LEAST_BESIDE_MS.max(ci95) { ms } else { 0.0 }
+    }
+
     /// Overheads by the command before, where a seek begins later or earlier behind a read.
     fn by_history(&mut self, read_ms: f64, write_ms: f64, hit: Option<f64>) -> Option<OverheadsByHistory> {
         let found = self.found;
@@ -271,6 +332,8 @@ impl Builder<'_> {
         let cache = found.cache.as_ref();
         let more = cache.and_then(|cache| Some(cache.hit_after_write_ms? - cache.hit_ms?)).unwrap_or(0.0);
         let hit = hit.unwrap_or(read_ms).max(0.0);
+        let beside_ms = self.beside_seek();
+        let after = |ms: f64, later: f64| [(ms + later).max(0.0), ms.max(0.0)];
         self.measured("controller.by_history", "probe seek-curve: random reads and writes in turns");
         Some(OverheadsByHistory {
             read_hit_ms: [hit, (hit + more).max(0.0)],
@@ -279,15 +342,21 @@ impl Builder<'_> {
             read_miss_ms: [read_ms; 2],
             write_hit_ms: [write_ms; 2],
             write_miss_ms: [write_ms; 2],
-            read_seek_after_ms: read.map(|later| [(read_ms + later).max(0.0), read_ms]),
-            write_seek_after_ms: write.map(|later| [(write_ms + later).max(0.0), write_ms]),
+            read_seek_after_ms: read.map(|later| after(read_ms - beside_ms, later)),
+            write_seek_after_ms: write.map(|later| after(write_ms - beside_ms, later)),
         })
     }
 
-    /// Where only bounds are known, the upper one: reads are then sent when all of them is in the buffer.
+    /// Drive to host. Where only bounds are known, the upper one: reads are then sent when all of them is in the buffer. Where nothing
+    /// is, as for writes.
     fn bus_rate(&self) -> Option<f64> {
-        let bus = self.found.parameter("bus_mb_per_s")?;
-        bus.value.or(bus.upper).filter(|rate| *rate < 1e5)
+        let seen = self.found.parameter("bus_mb_per_s").and_then(|bus| bus.value.or(bus.upper));
+        seen.or(self.cached_bus_rate()).filter(|rate| *rate < 1e5)
+    }
+
+    /// Host to drive, by writes of several sizes that the cache took.
+    fn cached_bus_rate(&self) -> Option<f64> {
+        self.found.write_cache.as_ref().and_then(|cache| cache.bus_mb_per_s)
     }
 
     fn sends_when_all_is_there(&self) -> bool {
@@ -301,7 +370,7 @@ impl Builder<'_> {
 
     /// Host to drive, where writes of several sizes showed it; otherwise as for reads.
     fn write_bus_rate(&self) -> Option<f64> {
-        self.found.write_cache.as_ref().and_then(|cache| cache.bus_mb_per_s).or(self.bus_rate())
+        self.cached_bus_rate().or(self.bus_rate())
     }
 
     fn write_sector_bus_ms(&self) -> f64 {
@@ -311,11 +380,13 @@ impl Builder<'_> {
 
     fn bus(&mut self) -> BusSpec {
         let rate = self.bus_rate();
+        let seen = self.found.parameter("bus_mb_per_s").is_some();
         match rate {
-            Some(_) => self.measured("bus.read_mb_per_s", "probe overhead: reads of several sizes"),
+            Some(_) if seen => self.measured("bus.read_mb_per_s", "probe overhead: reads of several sizes"),
+            Some(_) => self.assumed("bus.read_mb_per_s", "no reads showed it: as for writes"),
             None => self.assumed("bus.read_mb_per_s", "no reads showed it: fast enough not to matter"),
         }
-        match self.found.write_cache.as_ref().and_then(|cache| cache.bus_mb_per_s) {
+        match self.cached_bus_rate() {
             Some(_) => self.measured("bus.write_mb_per_s", "probe write-cache: writes of several sizes"),
             None => self.assumed("bus.write_mb_per_s", "as for reads"),
         }
@@ -377,7 +448,12 @@ impl Builder<'_> {
         if let Some(cache) = &self.found.write_cache
             && let Some(size_kib) = cache.size_kib
         {
+            let exact = cache.size_is_exact;
             self.measured("write_policy", "probe write-cache: random writes until they waited");
+            if exact {
+                let source = "probe write-cache: the largest write that the empty cache took";
+                self.measured("write_policy.write-back.size_kib", source);
+            }
             for key in [
                 "high_water_percent",
                 "low_water_percent",
@@ -388,7 +464,7 @@ impl Builder<'_> {
                 self.assumed(&format!("write_policy.write-back.{key}"), "usual; not probed");
             }
             return WritePolicy::WriteBack {
-                size_kib: size_kib.round(),
+                size_kib: if exact { size_kib } else { size_kib.round() },
                 runs: cache.runs.map(|runs| runs as u32),
                 runs_compared: None,
                 compared_within_cylinders: None,

@@ -134,6 +134,14 @@ fn a_small_write_cache_is_not_taken_for_a_large_one() {
     assert!(kib < 1_000.0, "128 is true, found {kib}");
 }
 
+/// Filled by many writes it was told 119 KiB, as what goes to the media meanwhile is estimated.
+#[test]
+fn a_small_write_cache_is_as_large_as_the_write_that_fills_it() {
+    let record = record_of("maxtor-maxline-plus-ii", &[("write_policy.write-back.size_kib", "129.5")]);
+    let found = extract(&record).unwrap();
+    assert_eq!(found.value("write_cache_kib"), Some(129.5));
+}
+
 #[test]
 fn writes_that_are_reported_early_are_counted() {
     let record = record("ibm-dtta-351010");

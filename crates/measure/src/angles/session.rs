@@ -6,6 +6,8 @@ use crate::MeasureError;
 use crate::device::{Access, Device, Mode, Window};
 use crate::memory::{HitTimes, Memory};
 use crate::progress::{Listener, Progress};
+use crate::reading::fill;
+use crate::record::series::write_cache::SMALL;
 use crate::record::store::Store;
 use crate::record::{ProbeName, Record, Role, Sample};
 use headstack_units::Nanos;
@@ -158,7 +160,7 @@ impl<'a> Session<'a> {
         access: Access,
     ) -> Result<Option<Window>, MeasureError> {
         self.listen(false)?;
-        let done = self.device.access(access);
+        let done = self.serve(access);
         let (window, ok) = match done {
             Ok(window) => {
                 self.failures = 0;
@@ -186,6 +188,15 @@ impl<'a> Session<'a> {
             }
         }
         Ok(ok.then_some(window))
+    }
+
+    fn serve(&mut self, access: Access) -> Result<Window, MeasureError> {
+        if access.mode != Mode::WriteFlushed {
+            return self.device.access(access);
+        }
+        let window = self.device.access(Access { mode: Mode::Write, ..access })?;
+        self.device.flush()?;
+        Ok(Window { end: self.device.now(), ..window })
     }
 
     /// Writes a sample down.
@@ -232,6 +243,11 @@ impl<'a> Session<'a> {
         let spindle = self.spindle()?;
         let at = spindle.next(self.device.now(), phase);
         self.device.wait_until(at)
+    }
+
+    /// Whether a cache takes writes, and brings them to the media by itself.
+    pub(crate) fn is_cached(&self) -> bool {
+        self.mode == Mode::WriteForced && fill::is_quick(self.record, SMALL, self.spindle)
     }
 
     /// Whether the device must not be written: then all depends on reads that the cache does not answer.

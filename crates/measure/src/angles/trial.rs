@@ -9,8 +9,13 @@ use crate::MeasureError;
 use crate::device::Mode;
 use crate::record::Role;
 
-/// The border is known this well, in turns.
+/// The border is known this well, in turns; …
 const FINEST: f64 = 1.0 / 16_384.0;
+/// … and this well where writes are cached and the clock shows it: of many that may go to the media next, the one that does is told
+/// by nanoseconds.
+const FINEST_BEHIND_CACHE: f64 = 1.0 / 2_097_152.0;
+/// The clock shows this many times what it is off.
+const TIMES_NOISE: f64 = 4.0;
 /// It lies this near to where it was foreseen, in turns, or is looked for everywhere.
 const AROUND: f64 = 0.015;
 /// From the end of the first access to the issue of the second, in turns, at least.
@@ -282,7 +287,17 @@ impl Search<'_, '_> {
         Ok(None)
     }
 
+    /// How well the border is to be known, in turns.
+    fn finest(&self) -> f64 {
+        if self.session.mode == Mode::WriteForced {
+            (TIMES_NOISE * self.session.noise).clamp(FINEST_BEHIND_CACHE, FINEST)
+        } else {
+            FINEST
+        }
+    }
+
     fn halve(&mut self) -> Result<(), MeasureError> {
+        let finest = self.finest();
         let mut foreseen = self.foreseen()?;
         for _ in 0..3 {
             let bracket = match foreseen.take() {
@@ -291,7 +306,7 @@ impl Search<'_, '_> {
             };
             let Some(Bracket { mut late, mut early, on_time }) = bracket else { return Ok(()) };
             let end = self.most().1;
-            while early - late > FINEST {
+            while early - late > finest {
                 let Some((gap, turns)) = self.between(late, early)? else { return Ok(()) };
                 if turns > on_time {
                     late = gap;

@@ -25,6 +25,8 @@ pub enum Mode {
     Write,
     /// Write that is complete when it is on the media (force unit access).
     WriteForced,
+    /// Write into the device's cache, and a flush behind it: complete when it is on the media, where the device brought it by itself.
+    WriteFlushed,
 }
 
 impl Mode {
@@ -34,12 +36,15 @@ impl Mode {
             Self::Read => "read",
             Self::Write => "write",
             Self::WriteForced => "write-forced",
+            Self::WriteFlushed => "write-flushed",
         }
     }
 
     /// The mode of a name.
     pub fn named(name: &str) -> Option<Self> {
-        [Self::Read, Self::Write, Self::WriteForced].into_iter().find(|mode| mode.as_str() == name)
+        [Self::Read, Self::Write, Self::WriteForced, Self::WriteFlushed]
+            .into_iter()
+            .find(|mode| mode.as_str() == name)
     }
 
     /// Whether data go to the device.

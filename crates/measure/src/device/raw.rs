@@ -114,7 +114,7 @@ impl RawDevice {
         let start = self.now();
         let done = match access.mode {
             Mode::Read => rustix::io::pread(&self.file, data, offset),
-            Mode::Write => rustix::io::pwrite(&self.file, data, offset),
+            Mode::Write | Mode::WriteFlushed => rustix::io::pwrite(&self.file, data, offset),
             Mode::WriteForced => rustix::io::pwritev2(
                 &self.file,
                 &[std::io::IoSlice::new(data)],

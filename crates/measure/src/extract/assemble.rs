@@ -1,5 +1,6 @@
 //! Everything a record says, put together.
 
+use super::destage::Destage;
 use super::extraction::Extraction;
 use super::history::History;
 use super::layout::layout;
@@ -55,6 +56,8 @@ pub fn extract(record: &Record) -> Result<Extraction, MeasureError> {
         .unwrap_or_default();
     let cache = cache::cache(record, (known.spindle, known.sectors_per_track), slope);
     let history = History::of(record, &known, map.as_ref(), (&times, &seek), slope);
+    let destage =
+        known.spindle.map(|spindle| Destage::of(record, spindle, &times.write, slope)).unwrap_or_default();
     let mut found = Extraction {
         device: record.head.device.clone(),
         rotating: known.rotation.map(Rotation::rotates),
@@ -86,7 +89,7 @@ pub fn extract(record: &Record) -> Result<Extraction, MeasureError> {
     let stalls = stalls(record);
     let stalls = stalls.as_ref();
     found.parameters =
-        Parameters { record, known: &known, times: &times, history, found: &found, stalls }.all();
+        Parameters { record, known: &known, times: &times, history, destage, found: &found, stalls }.all();
     found.warnings = warnings(record, &known, &found, stalls);
     Ok(found)
 }

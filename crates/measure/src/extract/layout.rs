@@ -3,14 +3,19 @@
 //! does, another zone of the file begins.
 
 use super::{Extraction, PieceFindings, ZoneFindings};
+use crate::angles::median::circular_median;
 use crate::angles::spindle::{wrap, wrap_signed};
 use crate::reading::tracks::whole_sectors;
 use headstack_drive::spec::{LayoutSpec, Order, SpareGroup, SparesSpec, ZoneSpec};
 
 /// No more tracks are taken for left out between two pieces: with more, some number would fit any angle.
 const MOST_LEFT_OUT: u64 = 400;
+/// No more sectors than this are slipped between two pieces that lie as one.
+const MOST_SLIPPED: u64 = 8;
 /// An angle, and a skew, is the same that differs by less than this, in sectors.
 const SAME_SECTORS: f64 = 0.1;
+/// Angles that differ by less than this, in turns, are one as far as a clock of nanoseconds tells.
+const SAME_ANGLE: f64 = 5e-7;
 
 /// The layout for a drive file, and the first and last cylinder of each zone that was found.
 pub(crate) fn layout(found: &Extraction, heads: u32) -> (LayoutSpec, Vec<[u64; 2]>) {
@@ -23,6 +28,7 @@ pub(crate) fn layout(found: &Extraction, heads: u32) -> (LayoutSpec, Vec<[u64; 2
         slipped: Vec::new(),
         left_out: Vec::new(),
         open: None,
+        tail: None,
     };
     let mut cylinders = Vec::new();
     for (number, zone) in found.zones.iter().enumerate() {
@@ -32,13 +38,15 @@ pub(crate) fn layout(found: &Extraction, heads: u32) -> (LayoutSpec, Vec<[u64; 2
             layout.zone(zone);
         }
         for piece in pieces {
-            match layout.follows(piece) {
-                Some(track) => layout.go_on(zone, piece, track),
-                None => layout.begin(zone, piece),
+            match (layout.follows(piece), layout.slipped_before(piece)) {
+                (Some(track), _) => layout.go_on(zone, piece, track),
+                (None, Some(slips)) => layout.join(piece, slips),
+                (None, None) => layout.begin(zone, piece),
             }
         }
         cylinders.push([u64::from(first), u64::from(layout.next_cylinder()) - 1]);
     }
+    layout.begin_alike();
     let spec = LayoutSpec {
         head_angle_revolutions: Vec::new(),
         order: if by_surface { Order::SerpentineBySurface } else { Order::Classical },
@@ -66,6 +74,15 @@ struct Layout {
     slipped: Vec<u64>,
     left_out: Vec<[u32; 2]>,
     open: Option<Open>,
+    tail: Option<Tail>,
+}
+
+/// A zone of the file of which all tracks are filled up to somewhere, where another piece may go on.
+struct Tail {
+    /// Which of the zones that were found it is of.
+    zone: usize,
+    /// Its sectors up to there, from the start of its first cylinder on.
+    sectors: u64,
 }
 
 /// A zone of the file that ends with a whole track, behind which another piece may go on.
@@ -104,6 +121,17 @@ impl Layout {
         self.zones.last().map_or(0, |last| last.last_cylinder + 1)
     }
 
+    /// Zones that begin at the same angle, as far as clocks tell, do: of writes that wait in a cache, the first of two that come under
+    /// the head at the same instant goes to the media.
+    fn begin_alike(&mut self) {
+        let angles: Vec<f64> = self.zones.iter().map(|zone| zone.first_sector_revolutions).collect();
+        let usual = circular_median(&angles);
+        let off = |zone: &ZoneSpec| wrap_signed(zone.first_sector_revolutions - usual);
+        for zone in self.zones.iter_mut().filter(|zone| off(zone).abs() < SAME_ANGLE) {
+            zone.first_sector_revolutions = usual;
+        }
+    }
+
     /// Cylinders behind those that there are, with the sectors of a zone.
     fn cylinders(&self, zone: &ZoneFindings, cylinders: u64) -> ZoneSpec {
         let first_cylinder = self.next_cylinder();
@@ -139,7 +167,7 @@ impl Layout {
         };
         self.slots += held;
         self.zones.push(spec);
-        self.open = None;
+        (self.open, self.tail) = (None, None);
     }
 
     /// The track, from head 0 of the open zone's first cylinder on, at which a piece goes on with it: behind the tracks so far,
@@ -152,10 +180,7 @@ impl Layout {
         let (track, cylinder) = (zone.track_skew_sectors / per_turn, zone.cylinder_skew_sectors / per_turn);
         let is_same = |turns: f64| wrap_signed(turns).abs() * per_turn < SAME_SECTORS;
         let start = Start::of(piece);
-        let alike = (self.heads == 1 || is_same(piece.track_skew_sectors / per_turn - track))
-            && is_same(piece.cylinder_skew_sectors / per_turn - cylinder)
-            && (piece.tracks, piece.period_sectors) == (self.heads, self.heads * sectors);
-        if !alike || !start.before.is_multiple_of(sectors) {
+        if !self.is_alike(zone, piece) || !start.before.is_multiple_of(sectors) {
             return None;
         }
         let head = start.periods * self.heads - start.before / sectors;
@@ -170,6 +195,50 @@ impl Layout {
         (first..=open.tracks + MOST_LEFT_OUT).step_by(self.heads as usize).find(lies)
     }
 
+    /// Whether the tracks of a piece follow each other as those of a zone of the file do.
+    fn is_alike(&self, zone: &ZoneSpec, piece: &PieceFindings) -> bool {
+        let sectors = u64::from(zone.sectors_per_track);
+        let is_same = |a: f64, b: f64| (a - b).abs() < SAME_SECTORS;
+        (self.heads == 1 || is_same(piece.track_skew_sectors, zone.track_skew_sectors))
+            && is_same(piece.cylinder_skew_sectors, zone.cylinder_skew_sectors)
+            && (piece.tracks, piece.period_sectors) == (self.heads, self.heads * sectors)
+    }
+
+    /// How many sectors are slipped just before a piece that else goes on with the last zone, in the same cylinder: so many are
+    /// missing between them, and all lies at the angles of that zone.
+    fn slipped_before(&self, piece: &PieceFindings) -> Option<u64> {
+        let tail = self.tail.as_ref().filter(|tail| tail.zone == piece.zone && !self.by_surface)?;
+        let zone = self.zones.last().filter(|zone| self.is_alike(zone, piece))?;
+        let per_cylinder = piece.period_sectors;
+        let Start { before, periods } = Start::of(piece);
+        let front = periods * per_cylinder - before;
+        let slips = (front + per_cylinder - tail.sectors % per_cylinder) % per_cylinder;
+        let cylinder = (tail.sectors + slips) / per_cylinder;
+        let per_turn = f64::from(zone.sectors_per_track + zone.spare_sectors_per_track);
+        let each =
+            ((self.heads - 1) as f64 * zone.track_skew_sectors + zone.cylinder_skew_sectors) / per_turn;
+        let begins = piece.anchor_revolutions - periods as f64 * piece.period_revolutions;
+        let off = wrap_signed(zone.first_sector_revolutions + cylinder as f64 * each - begins);
+        ((1..=MOST_SLIPPED).contains(&slips) && off.abs() * per_turn < SAME_SECTORS).then_some(slips)
+    }
+
+    /// A piece that goes on with the last zone behind slipped sectors.
+    fn join(&mut self, piece: &PieceFindings, slips: u64) {
+        self.slipped.extend(self.slots..self.slots + slips);
+        self.slots += slips;
+        self.slip(piece);
+        let (Some(tail), Some(zone)) = (self.tail.take(), self.zones.last_mut()) else { return };
+        let sectors = tail.sectors + slips + held(piece);
+        let cylinders = sectors.div_ceil(piece.period_sectors);
+        zone.last_cylinder = zone.first_cylinder + cylinders as u32 - 1;
+        let missing = cylinders * piece.period_sectors - sectors;
+        zone.spares = (missing > 0).then(|| shared(SpareGroup::Zone, missing));
+        let on_track = u64::from(zone.sectors_per_track);
+        let whole = sectors.is_multiple_of(on_track);
+        self.open = whole.then_some(Open { zone: piece.zone, tracks: sectors / on_track });
+        self.tail = Some(Tail { zone: piece.zone, sectors });
+    }
+
     /// Notes the slipped sectors of a piece whose data begin here.
     fn slip(&mut self, piece: &PieceFindings) {
         for &[lba, count] in &piece.slipped {
@@ -182,6 +251,7 @@ impl Layout {
     /// A piece that goes on with the open zone at one of its tracks.
     fn go_on(&mut self, found: &ZoneFindings, piece: &PieceFindings, track: u64) {
         self.slip(piece);
+        self.tail = None;
         let (Some(open), Some(zone)) = (self.open.take(), self.zones.last_mut()) else { return };
         let (heads, sectors, held) = (self.heads, found.sectors_per_track, held(piece));
         let place = |track: u64| [zone.first_cylinder + (track / heads) as u32, (track % heads) as u32];
@@ -226,6 +296,7 @@ impl Layout {
         self.slip(piece);
         let whole = spares == 0 && all.is_multiple_of(sectors);
         self.open = whole.then_some(Open { zone: piece.zone, tracks: all / sectors });
+        self.tail = (spares == 0).then_some(Tail { zone: piece.zone, sectors: all });
         if spares > 0 {
             let last = all - (all - 1) / piece.period_sectors * piece.period_sectors;
             let room = (last + spares).div_ceil(per_cylinder).min(piece.cylinders) * per_cylinder;

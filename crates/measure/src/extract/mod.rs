@@ -3,6 +3,8 @@
 mod assemble;
 mod bus;
 mod cache;
+mod destage;
+mod ends;
 mod extraction;
 mod history;
 mod layout;
@@ -12,6 +14,7 @@ mod pieces;
 mod scan;
 mod seeks;
 pub mod skippy;
+mod straight;
 mod stream;
 mod times;
 mod warning;

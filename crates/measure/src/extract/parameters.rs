@@ -1,6 +1,8 @@
 //! Each value by itself, with its unit, its error and how it was found.
 
 use super::bus;
+use super::destage::Destage;
+use super::ends;
 use super::extraction::{Extraction, Parameter};
 use super::history::History;
 use super::load::queue_gain;
@@ -19,6 +21,7 @@ pub(super) struct Parameters<'a> {
     pub(super) known: &'a Known,
     pub(super) times: &'a Times,
     pub(super) history: History,
+    pub(super) destage: Destage,
     pub(super) found: &'a Extraction,
     pub(super) stalls: Option<&'a Stalls>,
 }
@@ -316,13 +319,27 @@ impl Parameters<'_> {
         }
         if let Some(ms) = self.found.seek.inward_extra_ms {
             let method = "seeks inwards less the mean of both ways, median over the distances";
-            all.push(seen("inward_seek_extra_ms", "ms", ms, None, method));
+            all.push(seen("inward_seek_extra_ms", "ms", ms, self.found.seek.inward_extra_ci95_ms, method));
         }
         for (name, later) in
             [("read_after_read_ms", self.history.read), ("write_after_read_ms", self.history.write)]
         {
             let method = "random reads and writes in alternation: start of the seek after a read, less that after a write";
             all.extend(later.map(|later| seen(name, "ms", later.value, Some(later.ci95), method)));
+        }
+        let method = "writes that the cache brings to the media, less those that are forced there: the way to another track";
+        if let Some(beside) = self.destage.beside {
+            all.push(seen("cached_write_longer_ms", "ms", beside.value, Some(beside.ci95), method));
+        }
+        if let Some(common) =
+            self.destage.common.filter(|_| self.known.sure_changes() == Changes::HeadThenCylinder)
+        {
+            let method = "writes that the cache brings to the media: minimum time to the other track less that on the same";
+            all.push(seen("cached_write_head_switch_ms", "ms", common.value, Some(common.ci95), method));
+        }
+        if let Some(later) = self.known.spindle.and_then(|spindle| ends::read_later(self.record, spindle)) {
+            let method = "angle at which a read of a sector is complete, less that of a write to it";
+            all.push(seen("read_ends_later_ms", "ms", later.value, Some(later.ci95), method));
         }
         let points =
             if self.found.seek.write.is_empty() { &self.found.seek.read } else { &self.found.seek.write };

@@ -1,8 +1,10 @@
 //! The seek curve: least times over distances, less the least time without one.
 
-use crate::angles::median::median;
+use super::straight::corners;
+use crate::angles::median::{median, spread};
+use crate::angles::sighting::student;
 use crate::angles::spindle::Spindle;
-use crate::reading::least::{self, Least};
+use crate::reading::least::{self, ALIKE_MS, Least};
 use crate::record::series::seek_curve::{READS_INWARDS, READS_OUTWARDS, WRITES_INWARDS, WRITES_OUTWARDS};
 use crate::record::{ProbeName, Record, Role};
 use serde::Serialize;
@@ -52,6 +54,8 @@ pub struct Seeks {
     pub read: Vec<SeekPoint>,
     /// By how much inward seeks take longer than the mean of both ways (median over the distances), in ms.
     pub inward_extra_ms: Option<f64>,
+    /// 95 % confidence of that, half width, in ms.
+    pub inward_extra_ci95_ms: Option<f64>,
     /// By how much a seek before a write takes longer than one before a read, in ms.
     pub write_minus_read_ms: Option<f64>,
     /// Fitted to `write`, or to `read` where there are no writes.
@@ -66,29 +70,28 @@ pub(crate) struct AtRest {
     pub(crate) read: Option<Least>,
 }
 
-/// Seeks before writes take longer than those before reads by as much over all distances if no difference misses the median by more
-/// than this, in ms.
-const ALIKE_MS: f64 = 0.03;
-
 impl Seeks {
     /// By how much more than the usual difference a seek before a write takes longer than one before a read, over distances, where
     /// that depends on the distance.
-    pub(crate) fn write_settles(&self) -> Vec<(u64, f64)> {
+    pub(crate) fn write_settles(&self) -> Vec<(f64, f64)> {
         let Some(usual) = self.write_minus_read_ms else { return Vec::new() };
         let extra = |read: &SeekPoint| {
             let write = self.write.iter().find(|write| write.cylinders == read.cylinders)?;
-            Some((read.cylinders, write.ms - read.ms - usual))
+            Some((read.cylinders as f64, write.ms - read.ms - usual))
         };
         // Reads are measured over few of the distances: where they follow a law, it tells the others.
-        let all: Vec<(u64, f64)> = match law(&self.read) {
+        let all: Vec<(f64, f64)> = match law(&self.read) {
             Some(law) => self
                 .write
                 .iter()
-                .map(|write| (write.cylinders, write.ms - law.ms(write.cylinders) - usual))
+                .map(|write| (write.cylinders as f64, write.ms - law.ms(write.cylinders) - usual))
                 .collect(),
             None => self.read.iter().filter_map(extra).collect(),
         };
-        if all.iter().all(|(_, ms)| ms.abs() < ALIKE_MS) { Vec::new() } else { all }
+        if all.iter().all(|(_, ms)| ms.abs() < ALIKE_MS) {
+            return Vec::new();
+        }
+        corners(&all, LEAST_MISS_MS.max(TIMES_CI95 * usual_ci95(&self.write)))
     }
 
     /// The curve before reads; by those before writes, where too few reads were measured.
@@ -106,7 +109,8 @@ impl Seeks {
 
     /// How long a seek takes, in ms, by the curve; `None` without one.
     pub(crate) fn before(&self, write: bool, cylinders: u64) -> Option<f64> {
-        let curve: Vec<(u64, f64)> = self.curve().iter().map(|point| (point.cylinders, point.ms)).collect();
+        let curve: Vec<(f64, f64)> =
+            self.curve().iter().map(|point| (point.cylinders as f64, point.ms)).collect();
         let more = if write && !self.write.is_empty() {
             self.write_minus_read_ms.unwrap_or(0.0) + level(&self.write_settles(), cylinders)
         } else {
@@ -117,10 +121,11 @@ impl Seeks {
 }
 
 /// Straight lines between points, level beyond the first and the last; 0 of none.
-fn level(points: &[(u64, f64)], at: u64) -> f64 {
+fn level(points: &[(f64, f64)], at: u64) -> f64 {
+    let at = at as f64;
     let behind = points.partition_point(|point| point.0 < at);
     match (behind.checked_sub(1).map(|before| points[before]), points.get(behind)) {
-        (Some(a), Some(b)) => a.1 + (b.1 - a.1) * (at - a.0) as f64 / (b.0 - a.0) as f64,
+        (Some(a), Some(b)) => a.1 + (b.1 - a.1) * (at - a.0) / (b.0 - a.0),
         (Some((_, ms)), None) | (None, Some(&(_, ms))) => ms,
         (None, None) => 0.0,
     }
@@ -153,6 +158,9 @@ pub(crate) fn seeks(
     Seeks {
         two_piece: two_piece(if write.is_empty() { &read } else { &write }),
         inward_extra_ms: (extras.len() > 4).then(|| median(&extras)),
+        inward_extra_ci95_ms: (extras.len() > 4).then(|| {
+            MEDIAN * student(extras.len() as f64 - 1.0) * spread(&extras) / (extras.len() as f64).sqrt()
+        }),
         write_minus_read_ms: (differences.len() > 2).then(|| median(&differences)),
         seeker: seeker(record),
         write,
@@ -204,15 +212,27 @@ fn two_piece(points: &[SeekPoint]) -> Option<TwoPiece> {
     fitted.min_by(|a, b| a.0.total_cmp(&b.0)).map(|(_, piece)| piece)
 }
 
+/// By how much the middle of many is less certain than their mean.
+const MEDIAN: f64 = 1.2533;
+
 /// A law is kept whose misses are no more than this, in ms, or than so many times the half width of a point's interval, …
 const LEAST_MISS_MS: f64 = 0.0005;
 const TIMES_CI95: f64 = 2.0;
-/// … but for one of so many points.
+/// … but for one of so many points. One that is known so many times less well than usual is none of those that tell.
 const ODD_ONES: usize = 10;
+const TIMES_USUAL: f64 = 4.0;
+
+/// The half width of most intervals of points, in ms; 0 of none.
+fn usual_ci95(points: &[SeekPoint]) -> f64 {
+    let all: Vec<f64> = points.iter().map(|point| point.ci95_ms).collect();
+    if all.is_empty() { 0.0 } else { median(&all) }
+}
 
 /// The law of a curve, where there is one: next to all points lie on it. Between points, it is nearer than what is drawn straight.
 pub(crate) fn law(points: &[SeekPoint]) -> Option<TwoPiece> {
     let mut kept = points.to_vec();
+    let most_ci95 = TIMES_USUAL * usual_ci95(points);
+    kept.retain(|point| point.ci95_ms <= most_ci95);
     let miss = |law: &TwoPiece, point: &SeekPoint| {
         (law.ms(point.cylinders) - point.ms).abs() / LEAST_MISS_MS.max(TIMES_CI95 * point.ci95_ms)
     };

@@ -61,7 +61,7 @@ const MEDIAN: f64 = 1.2533;
 const ENOUGH: usize = 8;
 
 /// Several least times of one kind as one.
-fn together<'a>(all: impl Iterator<Item = &'a Least> + Clone) -> Option<Least> {
+pub(super) fn together<'a>(all: impl Iterator<Item = &'a Least> + Clone) -> Option<Least> {
     let ms: Vec<f64> = all.clone().map(|least| least.ms).collect();
     let half: Vec<f64> = all.clone().map(|least| least.half_width_ms).collect();
     let angles: Vec<f64> = all.map(|least| least.angle_ci95_ms).collect();

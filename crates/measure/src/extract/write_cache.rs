@@ -2,7 +2,7 @@
 
 use super::bus;
 use crate::angles::spindle::Spindle;
-use crate::reading::fill;
+use crate::reading::{fill, whole};
 use crate::record::Record;
 use crate::record::series::write_cache::{LARGE, SMALL};
 use serde::Serialize;
@@ -22,6 +22,8 @@ pub struct WriteCacheFindings {
     pub bus_ci95_mb_per_s: Option<f64>,
     /// What it holds, in KiB.
     pub size_kib: Option<f64>,
+    /// Whether one write of that size filled it, and no larger one could: otherwise it is estimated.
+    pub size_is_exact: bool,
     /// Whether it holds more than that: it did not get full.
     pub size_is_more: bool,
     /// Small writes it holds, where these fill it before their bytes do; with immediate reporting, those that are complete at
@@ -32,6 +34,9 @@ pub struct WriteCacheFindings {
     /// What reaches the media of large random writes when it is full, in 10⁶ bytes per second.
     pub destage_mb_per_s: Option<f64>,
 }
+
+/// What goes to the media while writes fill a cache is estimated: by this share its size may be off.
+const ABOUT: f64 = 0.25;
 
 /// Small writes that hold less than this share of what large ones do are limited by their number.
 const BY_NUMBER: f64 = 0.7;
@@ -56,13 +61,17 @@ pub(super) fn write_cache(record: &Record, spindle: Option<Spindle>) -> Option<W
     let largest = large.filter(|&large| kib(large) > kib(small)).unwrap_or(small);
     let line = bus::of_cached_writes(record);
     let rate = line.and_then(|line| line.mb_per_s);
+    // What one write fills holds about as much as what many do, or is something else.
+    let whole = whole::held(record).map(|sectors| sectors as f64 * sector_bytes / 1024.0);
+    let whole = whole.filter(|whole| (whole / kib(largest) - 1.0).abs() < ABOUT);
     Some(WriteCacheFindings {
         policy: "write-back",
         quick_ms: Some(small.quick_ms),
         overhead_ms: line.map(|line| line.foot_ms),
         bus_mb_per_s: rate.map(|rate| rate.0),
         bus_ci95_mb_per_s: rate.map(|rate| rate.1),
-        size_kib: Some(kib(largest)),
+        size_kib: whole.or(Some(kib(largest))),
+        size_is_exact: whole.is_some(),
         size_is_more: !largest.full,
         runs: (small.full && kib(small) < BY_NUMBER * kib(largest)).then_some(small.held.round() as u64),
         destage_ms: small.each_ms,

@@ -3,16 +3,17 @@
 use super::description::{Context, Probe, Writing};
 use crate::MeasureError;
 use crate::angles::finder::Finder;
+use crate::angles::median::median;
 use crate::angles::session::Session;
-use crate::angles::spindle::wrap_signed;
+use crate::angles::spindle::{Spindle, wrap_signed};
 use crate::angles::trial::{self, Way};
 use crate::device::Mode;
 use crate::reading::cylinders::CylinderMap;
 use crate::reading::known::Known;
-use crate::reading::least;
+use crate::reading::least::{self, ALIKE_MS};
 use crate::record::series::seek_curve::{
-    IN_TURNS, READS_INWARDS, READS_OUTWARDS, READS_TO_SURFACE, WRITES_INWARDS, WRITES_OUTWARDS,
-    WRITES_TO_SURFACE,
+    FLUSHED_INWARDS, FLUSHED_OUTWARDS, IN_TURNS, READS_INWARDS, READS_OUTWARDS, READS_TO_SURFACE,
+    WRITES_INWARDS, WRITES_TO_SURFACE,
 };
 use crate::record::{ProbeName, Role};
 
@@ -32,6 +33,12 @@ pub(super) static SEEK_CURVE: Probe = Probe {
 /// A third of them are reads behind a read, and a third writes behind one.
 const ACCESSES_IN_TURNS: i64 = 900;
 
+/// Reads cost many more accesses where the cache is large: one distance of so many shows the difference to writes.
+const FEWER_READS: usize = 4;
+
+/// One of so many shows what a write takes longer that a cache brings to the media.
+const FEWER_FLUSHES: usize = 8;
+
 /// Added to the series while the tracks are looked for that reads go between.
 const SETTLING: u32 = 100;
 
@@ -45,51 +52,114 @@ fn run(session: &mut Session<'_>, _context: &Context) -> Result<(), MeasureError
         // Known better by now than from reads here and there.
         session.least = least::least_read_turns(session.record, session.spindle()?).or(session.least);
     }
-    let mut found: [Vec<(u64, f64)>; 4] = Default::default();
+    let mut curve = Curve { known, map, found: Default::default() };
+    let cached = session.is_cached();
     for (place, &distance) in distances.iter().enumerate() {
-        for series in [WRITES_INWARDS, WRITES_OUTWARDS, READS_INWARDS, READS_OUTWARDS] {
-            let reads = series >= READS_INWARDS;
-            // Reads cost many more accesses where the cache is large: every fourth distance shows the difference.
-            if !reads && !writable || reads && writable && place % 4 != 0 {
-                continue;
-            }
-            let (outer, inner) = map.pair(distance);
-            let inwards = series % 2 == 0;
-            let (from, to) = if inwards { (outer, inner) } else { (inner, outer) };
-            let (Some(start), Some(end)) = (map.track_of(from), map.track_of(to)) else { continue };
-            let (Some(from), Some(to)) = (map.middle_of(from), map.middle_of(to)) else { continue };
-            let unit = session.unit();
-            // Sectors that were written may stay in the cache, whatever is read.
-            let to = if reads && writable { to.saturating_sub(unit) } else { to };
-            let mode = if reads { Mode::Read } else { session.mode };
-            let zone = known.zones.iter().rev().find(|zone| zone.first_lba <= to);
-            let sectors = zone.map_or(64, |zone| zone.sectors_per_track);
-            let way = Way {
-                from: from / unit * unit,
-                to: to / unit * unit,
-                mode,
-                slope: 1.0 / sectors as f64,
-                room: sectors / 4,
-                sure: false,
-                start: None,
-                foreseen: foreseen(&found[series as usize], distance),
-            };
-            let way = if writable {
-                way
-            } else {
-                let start = settled(session, series, start, known.angle_noise)?;
-                let end = settled(session, series, end, known.angle_noise)?;
-                between_reads(way, start, end, unit)
-            };
-            let least = trial::least(session, (series, distance as i64), way)?;
-            found[series as usize].extend(least.map(|turns| (distance, turns)));
+        if writable {
+            curve.both_ways(session, WRITES_INWARDS, distance)?;
+        }
+        if !writable || place % FEWER_READS == 0 {
+            curve.both_ways(session, READS_INWARDS, distance)?;
+        }
+        if cached && place % FEWER_FLUSHES == FEWER_FLUSHES / 2 {
+            curve.both_ways(session, FLUSHED_INWARDS, distance)?;
         }
     }
     if !writable {
         return Ok(());
     }
-    to_surfaces(session, &map)?;
+    if curve.settles_differ(session.spindle()?) {
+        curve.other_reads(session, &distances)?;
+    }
+    to_surfaces(session, &curve.map)?;
     in_turns(session)
+}
+
+/// What is measured so far.
+struct Curve {
+    known: Known,
+    map: CylinderMap,
+    /// By series: distances, and the least time over each, in turns.
+    found: [Vec<(u64, f64)>; 8],
+}
+
+impl Curve {
+    /// Inwards and outwards: the series and the next one.
+    fn both_ways(
+        &mut self,
+        session: &mut Session<'_>,
+        series: u32,
+        distance: u64,
+    ) -> Result<(), MeasureError> {
+        self.least(session, series, distance)?;
+        self.least(session, series + 1, distance)
+    }
+
+    fn least(&mut self, session: &mut Session<'_>, series: u32, distance: u64) -> Result<(), MeasureError> {
+        let (map, unit, writable) = (&self.map, session.unit(), session.device.info().writable);
+        let mode = match series {
+            READS_INWARDS | READS_OUTWARDS => Mode::Read,
+            FLUSHED_INWARDS | FLUSHED_OUTWARDS => Mode::WriteFlushed,
+            _ => session.mode,
+        };
+        let reads = mode == Mode::Read;
+        let (outer, inner) = map.pair(distance);
+        let inwards = series.is_multiple_of(2);
+        let (from, to) = if inwards { (outer, inner) } else { (inner, outer) };
+        let (Some(start), Some(end)) = (map.track_of(from), map.track_of(to)) else { return Ok(()) };
+        let (Some(from), Some(to)) = (map.middle_of(from), map.middle_of(to)) else { return Ok(()) };
+        // Sectors that were written may stay in the cache, whatever is read.
+        let to = if reads && writable { to.saturating_sub(unit) } else { to };
+        let zone = self.known.zones.iter().rev().find(|zone| zone.first_lba <= to);
+        let sectors = zone.map_or(64, |zone| zone.sectors_per_track);
+        let way = Way {
+            from: from / unit * unit,
+            to: to / unit * unit,
+            mode,
+            slope: map.slope(to).unwrap_or(1.0 / sectors as f64),
+            room: sectors / 4,
+            sure: false,
+            start: None,
+            foreseen: foreseen(&self.found[series as usize], distance),
+        };
+        let way = if writable {
+            way
+        } else {
+            let start = settled(session, series, start, self.known.angle_noise)?;
+            let end = settled(session, series, end, self.known.angle_noise)?;
+            between_reads(way, start, end, unit)
+        };
+        let least = trial::least(session, (series, distance as i64), way)?;
+        self.found[series as usize].extend(least.map(|turns| (distance, turns)));
+        Ok(())
+    }
+
+    /// Whether seeks before writes take longer than those before reads by more over some distances than over others.
+    fn settles_differ(&self, spindle: Spindle) -> bool {
+        let (writes, reads) = (&self.found[WRITES_INWARDS as usize], &self.found[READS_INWARDS as usize]);
+        let more = |&(distance, read): &(u64, f64)| {
+            let write = writes.iter().find(|write| write.0 == distance)?.1;
+            Some(spindle.ms(wrap_signed(write - read)))
+        };
+        let all: Vec<f64> = reads.iter().filter_map(more).collect();
+        !all.is_empty() && all.iter().any(|ms| (ms - median(&all)).abs() >= ALIKE_MS)
+    }
+
+    /// Reads over the distances that were left out: how long a write settles shows at each.
+    fn other_reads(&mut self, session: &mut Session<'_>, distances: &[u64]) -> Result<(), MeasureError> {
+        let known = [READS_INWARDS, READS_OUTWARDS]
+            .map(|series| (series, std::mem::take(&mut self.found[series as usize])));
+        for (place, &distance) in distances.iter().enumerate() {
+            if place % FEWER_READS != 0 {
+                self.both_ways(session, READS_INWARDS, distance)?;
+            }
+            for (series, points) in &known {
+                let again = points.iter().filter(|point| point.0 == distance);
+                self.found[*series as usize].extend(again);
+            }
+        }
+        Ok(())
+    }
 }
 
 /// Ways from a surface to the next, without noise and with it.

@@ -8,7 +8,7 @@ use crate::angles::trial::{self, Way};
 use crate::device::Mode;
 use crate::reading::tracks::Border;
 use crate::record::ProbeName;
-use crate::record::series::switches::{COMMON, RARE, READS, SAME_TRACK};
+use crate::record::series::switches::{COMMON, FLUSHED, RARE, READS, SAME_TRACK};
 
 pub(super) static SWITCHES: Probe = Probe {
     name: ProbeName::Switches,
@@ -30,10 +30,11 @@ fn run(session: &mut Session<'_>, context: &Context) -> Result<(), MeasureError>
         return Ok(());
     }
     let borders: &[Border] = &context.known.borders;
-    let modes: &[(Mode, u32)] = if session.device.info().writable {
-        &[(session.mode, 0), (Mode::Read, READS)]
-    } else {
-        &[(Mode::Read, READS)]
+    let all = [(session.mode, 0), (Mode::Read, READS), (Mode::WriteFlushed, FLUSHED)];
+    let modes = match (session.device.info().writable, session.is_cached()) {
+        (true, true) => &all[..],
+        (true, false) => &all[..2],
+        (false, _) => &all[1..2],
     };
     let pairs = PAIRS[usize::from(session.repetitions > 1)];
     for &(mode, offset) in modes {

@@ -4,8 +4,8 @@ use super::description::{Context, Probe, Writing};
 use crate::MeasureError;
 use crate::angles::session::Session;
 use crate::device::{Access, Mode};
-use crate::reading::{fill, writes};
-use crate::record::series::write_cache::{LARGE, SIZES, SMALL};
+use crate::reading::{fill, whole, writes};
+use crate::record::series::write_cache::{LARGE, SIZES, SMALL, WHOLE};
 use crate::record::{ProbeName, Role};
 use headstack_units::Nanos;
 
@@ -66,6 +66,7 @@ fn run(session: &mut Session<'_>, _context: &Context) -> Result<(), MeasureError
             let large = u64::from(LARGE_BYTES / session.device.info().sector_bytes);
             fill(session, (LARGE, large), MOST_LARGE)?;
             sizes(session)?;
+            whole(session)?;
         }
     }
     Ok(())
@@ -114,4 +115,39 @@ fn sizes(session: &mut Session<'_>) -> Result<(), MeasureError> {
         }
     }
     Ok(())
+}
+
+/// Each size is tried so often: the most of them decide.
+const TRIES: usize = 3;
+/// What is filled by one write holds no more than this.
+const MOST_WHOLE_BYTES: u64 = 4 << 20;
+
+/// One write that the empty cache takes all of is quick, and one of a unit more is not: halving tells its size, whatever goes to the
+/// media while many writes fill it.
+fn whole(session: &mut Session<'_>) -> Result<(), MeasureError> {
+    let Some(held) = fill::fill(session.record, SMALL).filter(|fill| fill.full) else { return Ok(()) };
+    let unit = session.unit();
+    let units = (held.held * held.sectors as f64) as u64 / unit;
+    let bytes = 2 * units * unit * u64::from(session.device.info().sector_bytes);
+    let (mut low, mut high) = (units / 2, 2 * units + 2);
+    if bytes > MOST_WHOLE_BYTES || low == 0 || !takes(session, low * unit)? || takes(session, high * unit)? {
+        return Ok(());
+    }
+    while low + 1 < high {
+        let middle = u64::midpoint(low, high);
+        *(if takes(session, middle * unit)? { &mut low } else { &mut high }) = middle;
+    }
+    Ok(())
+}
+
+/// Whether the empty cache takes so many sectors at once.
+fn takes(session: &mut Session<'_>, sectors: u64) -> Result<bool, MeasureError> {
+    let places = session.sectors().saturating_sub(sectors) / session.unit();
+    for _ in 0..TRIES {
+        let lba = session.below(places.max(1)) * session.unit();
+        let access = Access { mode: Mode::Write, lba, sectors: sectors as u32 };
+        session.take((WHOLE, sectors as i64), Role::Measure, access)?;
+        session.device.flush()?;
+    }
+    Ok(whole::takes(session.record).get(&sectors).copied().unwrap_or(false))
 }

@@ -14,6 +14,8 @@ pub(crate) struct ZoneCylinders {
     pub(crate) cylinders: u64,
     /// Sectors on a track.
     pub(crate) sectors_per_track: u64,
+    /// Sectors in a turn: more, where some are spares.
+    per_turn: f64,
     /// Sectors from one cylinder to the next, on average.
     sectors_per_cylinder: f64,
     /// A sector at which a cylinder begins, and which one, counted from the zone's first.
@@ -68,6 +70,7 @@ impl CylinderMap {
                 first_cylinder,
                 cylinders,
                 sectors_per_track: zone.sectors_per_track,
+                per_turn: borders.first().map_or(zone.sectors_per_track as f64, |border| border.per_turn),
                 sectors_per_cylinder: per_cylinder,
                 anchor: (anchor, number),
                 first_lba: zone.first_lba,
@@ -89,6 +92,12 @@ impl CylinderMap {
 
     pub(crate) fn cylinders(&self) -> u64 {
         self.zones.last().map_or(0, |zone| zone.first_cylinder + zone.cylinders)
+    }
+
+    /// The angle from a sector to the next, in turns.
+    pub(crate) fn slope(&self, lba: u64) -> Option<f64> {
+        let zone = self.zones.iter().rev().find(|zone| zone.first_lba <= lba)?;
+        Some(1.0 / zone.per_turn)
     }
 
     /// The cylinder of a sector.

@@ -11,6 +11,10 @@ use crate::record::series::switches::{READS, SAME_TRACK};
 use crate::record::{ProbeName, Record, Role, Sample};
 use std::collections::BTreeMap;
 
+/// Seeks before writes take longer than those before reads by as much over all distances if no difference misses the median by more
+/// than this, in ms.
+pub(crate) const ALIKE_MS: f64 = 0.03;
+
 /// A least time.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Least {

@@ -13,5 +13,6 @@ pub(crate) mod pieces;
 pub(crate) mod rotation;
 pub(crate) mod stalls;
 pub(crate) mod tracks;
+pub(crate) mod whole;
 pub(crate) mod writes;
 pub(crate) mod zones;

@@ -43,14 +43,15 @@ pub(crate) struct TrackOrder {
     pub(crate) group_cylinders: u64,
 }
 
-/// The pattern of the rarer skew; `None` until three changes lie evenly.
+/// The pattern of the rarer skew; `None` until three changes lie evenly, with other tracks between them.
 pub(crate) fn pattern(borders: &[Border]) -> Option<Pattern> {
     let places: Vec<usize> = (0..borders.len()).filter(|&place| borders[place].rare).collect();
     let gaps: Vec<usize> = places.windows(2).map(|pair| pair[1] - pair[0]).collect();
     // The gap that is seen most often; of equals the smallest.
     let count = |gap: usize| gaps.iter().filter(|&&other| other == gap).count();
     let spacing = gaps.iter().copied().max_by_key(|&gap| (count(gap), usize::MAX - gap))?;
-    if count(spacing) < 2 {
+    // One behind the other they are of another zone, whose skews are all alike.
+    if count(spacing) < 2 || spacing < 2 {
         return None;
     }
     let even = gaps.iter().position(|&gap| gap == spacing)?;

@@ -117,8 +117,8 @@ fn runs(surveyed: &[Tracks]) -> Vec<(u64, u64)> {
 
 /// Where a zone of tracks with `length` sectors begins behind one of tracks with `before`, at or before `place`. A track that is
 /// shorter than either, by spares or slipped sectors, is of the zone whose sectors are as wide as its own. Where the last track
-/// of the one happens to end at the angle at which the first of the other begins, nothing shows between them: then as many
-/// whole tracks as there is room for are the new zone's.
+/// of the one happens to end at the angle at which the first of the other begins, nothing shows between them: then whole tracks of
+/// both fill the room, or else as many as there is room for are the new zone's.
 fn edge(surveyed: &[Tracks], before: u64, (place, length): (u64, u64)) -> u64 {
     let middle = f64::midpoint(before as f64, length as f64);
     let is_new = |track: &Track| {
@@ -141,10 +141,18 @@ fn edge(surveyed: &[Tracks], before: u64, (place, length): (u64, u64)) -> u64 {
             .max();
         let all = surveyed.iter().flatten().filter(|track| track.sectors == length).map(|track| track.first);
         match border.and_then(|border| Some((border, all.filter(|&first| first >= border).min()?))) {
-            Some((border, next)) if next <= place => next - (next - border) / length * length,
+            Some((border, next)) if next <= place => {
+                next - new_tracks(next - border, before, length) * length
+            }
             _ => place,
         }
     })
+}
+
+/// How many tracks of the new zone there are among sectors that tracks of both fill.
+fn new_tracks(sectors: u64, before: u64, length: u64) -> u64 {
+    let most = sectors / length;
+    (0..=most).find(|tracks| (sectors - tracks * length).is_multiple_of(before)).unwrap_or(most)
 }
 
 /// Whether the second half of the device is like the first: two actuators, each with half of the addresses. A drive of a
@@ -154,4 +162,18 @@ pub(crate) fn halves(zones: &[Zone], sectors: u64) -> bool {
     let alike =
         first.iter().map(|zone| zone.sectors_per_track).eq(second.iter().map(|zone| zone.sectors_per_track));
     first.len() > 1 && alike && second[0].first_lba.abs_diff(sectors / 2) <= 2 * second[0].sectors_per_track
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tracks_of_both_zones_fill_the_room_between_them() {
+        // One of 113 and one of 100 sectors: two new ones were taken to begin 13 sectors behind the last border.
+        assert_eq!(new_tracks(213, 113, 100), 1);
+        assert_eq!(new_tracks(339, 113, 100), 0);
+        // Where spares made one shorter.
+        assert_eq!(new_tracks(311, 113, 100), 3);
+    }
 }

@@ -35,6 +35,8 @@ pub(crate) mod write_cache {
     pub(crate) const LARGE: u32 = 6;
     /// Writes of several sizes into an empty cache; `step` is the sectors.
     pub(crate) const SIZES: u32 = 7;
+    /// Large writes into an empty cache, one of which fills it: `step` is the sectors.
+    pub(crate) const WHOLE: u32 = 8;
 }
 
 /// Of the probe `random`; `step` counts the accesses of a series.
@@ -53,6 +55,8 @@ pub(crate) mod switches {
     pub(crate) const RARE: u32 = 2;
     /// Series of reads.
     pub(crate) const READS: u32 = 10;
+    /// Series of writes that a cache brings to the media.
+    pub(crate) const FLUSHED: u32 = 20;
 }
 
 /// Of the probe `surfaces`.
@@ -81,6 +85,9 @@ pub(crate) mod seek_curve {
     pub(crate) const WRITES_TO_SURFACE: u32 = 4;
     /// The same with reads.
     pub(crate) const READS_TO_SURFACE: u32 = 5;
+    /// Writes that a cache brings to the media, towards higher cylinders and towards lower ones.
+    pub(crate) const FLUSHED_INWARDS: u32 = 6;
+    pub(crate) const FLUSHED_OUTWARDS: u32 = 7;
     /// Here and there, two reads and a write in turns; `step` counts.
     pub(crate) const IN_TURNS: u32 = 8;
 }
