@@ -1,6 +1,7 @@
 //! Where the tracks of a device lie on the turn, piece by piece.
 
 use crate::angles::spindle::wrap;
+use crate::reading::head_zones::HeadZone;
 use crate::reading::known::Known;
 use crate::reading::pieces::{Piece, pieces};
 use crate::record::Record;
@@ -42,6 +43,10 @@ pub struct PieceFindings {
 
 /// What the probe `angles` found.
 pub(super) fn piece_findings(record: &Record, known: &Known) -> Vec<PieceFindings> {
+    if let Some(first) = known.head_zones.first() {
+        let zones = known.head_zones.iter().enumerate();
+        return zones.map(|(number, zone)| of_heads(number, zone, first.angle)).collect();
+    }
     let unit = record.head.device.unit() as f64;
     let found = pieces(record, known);
     // The origin is that of nobody's: the first piece's.
@@ -77,4 +82,25 @@ pub(super) fn piece_findings(record: &Record, known: &Known) -> Vec<PieceFinding
 /// The angle at which a piece's anchor begins: accesses show where one unit of it ends.
 fn starts(piece: &Piece, unit: f64) -> f64 {
     piece.angle - unit / piece.format.per_turn
+}
+
+/// A zone in which each head has a density of its own is one piece.
+fn of_heads(number: usize, zone: &HeadZone, origin: f64) -> PieceFindings {
+    let heads = zone.sectors.len() as u64;
+    let nominal = ((zone.per_cylinder() + heads / 2) / heads) as f64;
+    PieceFindings {
+        zone: number,
+        first_lba: zone.first_lba,
+        end_lba: zone.end_lba,
+        anchor_lba: zone.first_lba,
+        anchor_revolutions: wrap(zone.angle - origin),
+        tracks: heads,
+        period_revolutions: wrap(zone.period),
+        period_sectors: zone.per_cylinder(),
+        track_skew_sectors: zone.track_skew * nominal,
+        cylinder_skew_sectors: zone.cylinder_skew() * nominal,
+        cylinders: 1,
+        range_skew_sectors: 0.0,
+        slipped: Vec::new(),
+    }
 }

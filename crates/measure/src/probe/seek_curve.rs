@@ -63,7 +63,7 @@ fn run(session: &mut Session<'_>, _context: &Context) -> Result<(), MeasureError
             let to = if reads && writable { to.saturating_sub(unit) } else { to };
             let mode = if reads { Mode::Read } else { session.mode };
             let zone = known.zones.iter().rev().find(|zone| zone.first_lba <= to);
-            let sectors = zone.map_or(64, |zone| zone.sectors_per_track);
+            let sectors = known.sectors_by_head(to).or(zone.map(|zone| zone.sectors_per_track)).unwrap_or(64);
             let way = Way {
                 from: from / unit * unit,
                 to: to / unit * unit,

@@ -6,6 +6,7 @@ use crate::MeasureError;
 use crate::angles::finder::Finder;
 use crate::angles::session::Session;
 use crate::angles::trial::{self, Way};
+use crate::reading::density;
 use crate::reading::order::{self, Pattern};
 use crate::reading::tracks::{self, Border};
 use crate::record::ProbeName;
@@ -108,7 +109,7 @@ fn least_over(
         from: from.first + unit,
         to: target,
         mode: session.mode,
-        slope: 1.0 / from.per_turn,
+        slope: density::slope(borders)(target),
         room: target - to.first,
         sure: true,
         start: Some((from.first, from_end.first - from.first)),

@@ -5,6 +5,7 @@ pub(crate) mod cylinders;
 pub(crate) mod density;
 pub(crate) mod drops;
 pub(crate) mod fill;
+pub(crate) mod head_zones;
 pub(crate) mod hits;
 pub(crate) mod known;
 pub(crate) mod least;

@@ -1,5 +1,6 @@
 //! The order of tracks: how many lie between changes of the rarer skew, and what that means.
 
+use super::density;
 use super::least::{self, Least};
 use super::tracks::{Border, borders, tracks_at_start};
 use crate::angles::median::median;
@@ -113,15 +114,16 @@ pub(crate) fn next_times(record: &Record, spindle: Spindle) -> Option<(Vec<Timed
 /// The least time along a track, by the same kind of access.
 fn at_rest(record: &Record, spindle: Spindle) -> Option<f64> {
     let series = SAME_TRACK + if record.head.device.writable { 0 } else { READS };
-    let per_turn = tracks_at_start(record, spindle).first()?.per_turn;
-    let found = least::by_step(record, (ProbeName::Switches, series), |_| 1.0 / per_turn, spindle);
+    let borders = tracks_at_start(record, spindle);
+    borders.first()?;
+    let found = least::by_step(record, (ProbeName::Switches, series), density::slope(&borders), spindle);
     let all: Vec<f64> = found.values().map(|least| least.ms).collect();
     (!all.is_empty()).then(|| median(&all))
 }
 
 fn times(record: &Record, spindle: Spindle, series: u32) -> BTreeMap<i64, Least> {
-    let per_turn = tracks_at_start(record, spindle).first().map_or(f64::INFINITY, |border| border.per_turn);
-    least::by_step(record, (ProbeName::Surfaces, series), |_| 1.0 / per_turn, spindle)
+    let slope = density::slope(&tracks_at_start(record, spindle));
+    least::by_step(record, (ProbeName::Surfaces, series), slope, spindle)
 }
 
 fn by_skews(record: &Record, spindle: Spindle) -> Option<TrackOrder> {

@@ -43,6 +43,16 @@ pub(crate) mod random {
     pub(crate) const CHUNK: usize = 100;
 }
 
+/// Of the probe `zones`: a series for each place, or, where each head has a density of its own, for the tracks at the beginning of
+/// each zone.
+pub(crate) mod zones {
+    /// The series of such a zone's angles farther on; `step` tells what a sector is.
+    pub(crate) const WALK: u32 = 10_000;
+    /// The first sector of the zone, and its last.
+    pub(crate) const BEGINS: i64 = -2;
+    pub(crate) const ENDS: i64 = -3;
+}
+
 /// Of the probe `switches`: each kind of way, for writes; those for reads follow at `READS`.
 pub(crate) mod switches {
     /// To the same track.
