@@ -25,7 +25,7 @@ pub(super) fn zone_findings(record: &Record, known: &Known, map: Option<&Cylinde
             .spindle
             .map(|spindle| tracks::borders(record, ProbeName::ZoneTracks, series as u32, spindle))
             .unwrap_or_default();
-        if borders.is_empty() && known.zones.len() == 1 {
+        if borders.is_empty() && known.zones.len() == 1 && !known.no_skews {
             borders.clone_from(&known.borders);
         }
         let per_turn = borders.first().map_or(zone.sectors_per_track as f64, |border| border.per_turn);
@@ -37,6 +37,12 @@ pub(super) fn zone_findings(record: &Record, known: &Known, map: Option<&Cylinde
             // Whatever a track's change is of.
             Changes::Alike => (common, common),
             Changes::Unknown => (None, None),
+        };
+        let none = known.no_skews.then_some(tracks::Skew { turns: 0.0, ci95_turns: None });
+        let (head, cylinder) = match changes {
+            Changes::CylinderOnly => (head, cylinder.or(none)),
+            Changes::Unknown => (head, cylinder),
+            _ => (head.or(none), cylinder.or(none)),
         };
         let sectors = |skew: tracks::Skew| skew.turns * per_turn;
         let error =

@@ -7,6 +7,7 @@ mod cache;
 mod description;
 mod head_zones;
 mod look;
+mod no_skews;
 mod overhead;
 mod random;
 mod rotation;

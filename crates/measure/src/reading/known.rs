@@ -3,6 +3,7 @@
 use super::density;
 use super::head_zones::{self, HeadZone};
 use super::hits::{hit_times, keeps};
+use super::no_skews;
 use super::order::{self, TrackOrder};
 use super::rotation::{self, MOST_DRIFT_PPM, Rotation};
 use super::tracks::{Border, tracks_at_start};
@@ -42,6 +43,8 @@ pub(crate) struct Known {
     pub(crate) zones: Vec<Zone>,
     /// Where each head has a density of its own, those of the whole device, instead of `zones`.
     pub(crate) head_zones: Vec<HeadZone>,
+    /// Whether tracks have no skews.
+    pub(crate) no_skews: bool,
     /// Actuators with an equal share of the addresses each.
     pub(crate) actuators: usize,
     pub(crate) order: Option<TrackOrder>,
@@ -88,7 +91,11 @@ impl Known {
             head_zones.clear();
         }
         let order = of_cylinders.or(order);
-        let zones = steady.filter(|_| by_head.is_none()).map(|spindle| zones::zones(record, spindle));
+        let no_skews = no_skews::no_skews(record);
+        let zones = steady.filter(|_| by_head.is_none()).map(|spindle| match no_skews {
+            true => no_skews::zones(record, spindle).into_iter().map(|(zone, _)| zone).collect(),
+            false => zones::zones(record, spindle),
+        });
         let mut zones = zones.unwrap_or_default();
         let mut actuators = if zones::halves(&zones, record.head.device.sectors) { 2 } else { 1 };
         zones.truncate(zones.len() / actuators);
@@ -111,6 +118,7 @@ impl Known {
             actuators,
             zones,
             head_zones,
+            no_skews,
             borders,
             densities,
             order,

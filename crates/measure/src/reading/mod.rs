@@ -9,6 +9,7 @@ pub(crate) mod head_zones;
 pub(crate) mod hits;
 pub(crate) mod known;
 pub(crate) mod least;
+pub(crate) mod no_skews;
 pub(crate) mod order;
 pub(crate) mod pieces;
 pub(crate) mod rotation;
