@@ -247,6 +247,28 @@ fn surfaces_are_counted_by_times_where_all_skews_are_alike() {
     assert!(found.parameter("head_switch_ms").is_none(), "{:?}", found.parameter("head_switch_ms"));
 }
 
+/// Without skews one head's tracks are told by the revolutions that their ends cost; where they end with a spare sector, no number of
+/// sectors is told that is not theirs.
+#[test]
+fn tracks_without_skews_are_told_or_not_at_all() {
+    for spare in [0, 1] {
+        let mut spec = describe(&Drawn { heads: 1, ..plain() });
+        for zone in &mut spec.layout.zone {
+            (zone.track_skew_sectors, zone.cylinder_skew_sectors) = (0.0, 0.0);
+            zone.spare_sectors_per_track = spare;
+        }
+        let found = measured(&spec);
+        let told: Vec<u64> = found.zones.iter().map(|zone| zone.sectors_per_track).collect();
+        let truth: Vec<u64> = spec.layout.zone.iter().map(|zone| u64::from(zone.sectors_per_track)).collect();
+        assert!(told == truth || spare > 0 && told.is_empty(), "{spare} spare: {told:?}, {truth:?} are true");
+        if spare == 0 {
+            close("heads", found.value("heads"), 1.0, 0.0, 0.0);
+            let rebuilt = rebuild(&found, "rebuilt").unwrap();
+            assert_eq!(rebuilt.layout.cylinders_with_tracks(), spec.layout.cylinders_with_tracks());
+        }
+    }
+}
+
 /// What is measured of a drive whose surfaces differ in density, but which is not made of whole cylinders, is said to be that, and never
 /// put into a drive file.
 fn is_refused(found: &Extraction, sectors: &[u64]) {

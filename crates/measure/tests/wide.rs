@@ -335,6 +335,18 @@ fn a_drive_whose_heads_differ_in_density_is_rebuilt() {
     assert!(outcome.stated > 100 && outcome.wrong.is_empty() && outcome.replays(), "{text}");
 }
 
+/// No skews, so that no angle tells where tracks begin: a revolution lost there does. Heads that go back and forth from cylinder to
+/// cylinder, told by the times to the next track, and tracks along three surfaces, told by times over many.
+#[test]
+fn drives_without_skews_are_rebuilt() {
+    let all = [41, 47].map(|number| Outcome::of(number, Noise::NONE));
+    let (text, stated, wrong) = told(&all);
+    assert!(
+        stated > 100 && wrong == 0 && all.iter().all(Outcome::replays),
+        "no file was made before: {text}"
+    );
+}
+
 /// A look at each: `DRIVES=3..9`, `QUIET=1` without noise.
 #[test]
 #[ignore = "a report, not a test"]

@@ -107,6 +107,9 @@ impl Parameters<'_> {
         if let Some(heads) = heads {
             let method = match self.known.changes() {
                 _ if !self.known.head_zones.is_empty() => "how often the sectors of tracks recur",
+                Changes::CylinderThenHead if self.known.no_skews => {
+                    "minimum times over more and more tracks: where these turn back"
+                }
                 Changes::CylinderOnly | Changes::Alike => {
                     "minimum times from track to track: where cylinders change"
                 }

@@ -53,7 +53,9 @@ pub(super) fn piece_findings(record: &Record, known: &Known) -> Vec<PieceFinding
         let zones = no_skews::zones(record, spindle);
         let origin = zones.first().map_or(0.0, |&(_, angle)| angle);
         let pieces = zones.into_iter().take(known.zones.len()).enumerate();
-        return pieces.map(|(number, (zone, angle))| without_skews(number, zone, wrap(angle - origin))).collect();
+        return pieces
+            .map(|(number, (zone, angle))| without_skews(number, zone, wrap(angle - origin)))
+            .collect();
     }
     let unit = record.head.device.unit() as f64;
     let found = pieces(record, known);

@@ -19,6 +19,7 @@ mod stream;
 mod surfaces;
 mod switches;
 mod tracks;
+mod turning;
 mod write_cache;
 mod zoned;
 mod zones;

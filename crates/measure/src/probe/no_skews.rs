@@ -95,7 +95,8 @@ impl Line<'_, '_> {
             ahead = 2 * ahead;
         }
         let sectors = 1.0 / slope;
-        let whole = (sectors - sectors.round()).abs() < WHOLE && (sectors.round() as u64).is_multiple_of(unit);
+        let whole =
+            (sectors - sectors.round()).abs() < WHOLE && (sectors.round() as u64).is_multiple_of(unit);
         Ok(whole.then_some(sectors.round() as u64))
     }
 

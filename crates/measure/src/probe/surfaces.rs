@@ -2,6 +2,7 @@
 //! times between tracks say whether those are of one cylinder or of one surface.
 
 use super::description::{Context, Probe, Writing};
+use super::turning;
 use crate::MeasureError;
 use crate::angles::finder::Finder;
 use crate::angles::session::Session;
@@ -33,6 +34,12 @@ fn run(session: &mut Session<'_>, context: &Context) -> Result<(), MeasureError>
     let borders = &context.known.borders;
     if !borders.is_empty() && !by_skews(session, context)? {
         by_times(session, borders)?;
+        let order = order::order(session.record, session.spindle()?);
+        let each_a_cylinder = order.is_some_and(|order| order.by_times && order.heads == 1);
+        if let Some(zone) = context.known.zones.first().filter(|_| context.known.no_skews && each_a_cylinder)
+        {
+            turning::run(session, zone.sectors_per_track, zone.tracks())?;
+        }
     }
     Ok(())
 }

@@ -99,6 +99,12 @@ impl Known {
         let mut zones = zones.unwrap_or_default();
         let mut actuators = if zones::halves(&zones, record.head.device.sectors) { 2 } else { 1 };
         zones.truncate(zones.len() / actuators);
+        let first_zone = zones.first().filter(|_| no_skews).zip(steady);
+        let along =
+            first_zone.and_then(|(zone, spindle)| order::along_surfaces(record, spindle, zone.tracks()));
+        // Where no zone says how far to look, tracks that turn back later were not looked for.
+        let unsure = no_skews && zones.is_empty();
+        let order = along.or(order.filter(|_| !unsure)).or_else(|| looked.then(TrackOrder::not_counted));
         let uneven = || density::up_and_down(&zones).then(Vec::new);
         let at_start = || head_zones.first().map(|zone| zone.sectors.clone());
         let densities = at_start().or(by_head).or_else(uneven);

@@ -5,7 +5,7 @@ use super::least::{self, Least};
 use super::tracks::{Border, borders, tracks_at_start};
 use crate::angles::median::median;
 use crate::angles::spindle::Spindle;
-use crate::record::series::surfaces::{NEXT, OVER, TRACKS, WAYS};
+use crate::record::series::surfaces::{BESIDE, NEXT, OVER, TRACKS, WAYS};
 use crate::record::series::switches::{READS, SAME_TRACK};
 use crate::record::{ProbeName, Record};
 use std::collections::BTreeMap;
@@ -109,6 +109,37 @@ pub(crate) fn next_times(record: &Record, spindle: Spindle) -> Option<(Vec<Timed
     let most = median(&all.iter().map(|(_, least)| least.ms).collect::<Vec<_>>());
     let alike = |(_, least): &Timed| least.ms - most <= 0.02_f64.max(0.02 * most);
     (all.len() > 8).then(|| all.into_iter().partition(alike))
+}
+
+/// By how much less than usual the time to a track must be that lies beside the one before, as a share, and in ms.
+const BESIDE_SHARE: f64 = 0.02;
+const BESIDE_MS: f64 = 0.02;
+
+/// Which of the tracks that were looked at lie beside the one before: the time to them is less than to the next cylinder.
+pub(crate) fn beside(record: &Record, spindle: Spindle) -> Option<BTreeMap<u64, bool>> {
+    let (fast, _) = next_times(record, spindle)?;
+    let next = median(&fast.iter().map(|(_, least)| least.ms).collect::<Vec<_>>());
+    let less = BESIDE_MS.max(BESIDE_SHARE * next);
+    let all = times(record, spindle, BESIDE).into_iter();
+    Some(all.map(|(track, least)| (track as u64, next - least.ms > less)).collect())
+}
+
+/// Tracks without skews that run along surfaces, so many of them in the first zone: where one lies beside the one before, a surface ends,
+/// up to the end of a group. `None` where no such track was found.
+pub(crate) fn along_surfaces(record: &Record, spindle: Spindle, tracks: u64) -> Option<TrackOrder> {
+    let beside = beside(record, spindle)?;
+    let group = *beside.iter().find(|(_, beside)| **beside)?.0;
+    let surfaces = (1..).map_while(|surface| beside.get(&(surface * group)).copied());
+    let seen = surfaces.take_while(|&beside| beside).count() as u64;
+    let all = (seen + 1) * group;
+    // A zone is of whole groups.
+    let ends = all == tracks || beside.get(&all) == Some(&false) && tracks.is_multiple_of(all);
+    Some(if ends {
+        let heads = (seen + 1) as u32;
+        TrackOrder { by_surface: true, by_times: true, counted: true, heads, group_cylinders: group }
+    } else {
+        TrackOrder::not_counted()
+    })
 }
 
 /// The least time along a track, by the same kind of access.

@@ -83,6 +83,10 @@ pub(crate) mod surfaces {
     pub(crate) const NEXT: u32 = 2;
     /// Over `step` tracks.
     pub(crate) const OVER: u32 = 3;
+    /// From the first track to track `step`.
+    pub(crate) const FROM_FIRST: u32 = 4;
+    /// To track `step` from the one before, where that may lie in the same cylinder.
+    pub(crate) const BESIDE: u32 = 5;
 }
 
 /// Of the probe `seek-curve`; `step` is the distance in cylinders.
