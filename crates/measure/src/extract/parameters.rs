@@ -94,7 +94,11 @@ impl Parameters<'_> {
         // Where heads differ, no number holds for all tracks of a zone.
         let start = self.found.zones.first().filter(|zone| zone.sectors_per_track_by_head.is_empty());
         if let Some(zone) = start {
-            let method = "addresses between jumps of the angle";
+            let method = if self.known.no_skews {
+                "sectors in a revolution, one of which an access over a track's end loses"
+            } else {
+                "addresses between jumps of the angle"
+            };
             all.push(seen("sectors_per_track", "sectors", zone.sectors_per_track as f64, Some(0.0), method));
         } else if let Some(sawtooth) =
             self.found.skippy.first().filter(|_| self.known.densities.is_none() && self.known.has_zones())

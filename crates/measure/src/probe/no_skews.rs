@@ -92,7 +92,7 @@ impl Line<'_, '_> {
             if way > TURNS {
                 break;
             }
-            ahead = 2 * ahead;
+            ahead *= 2;
         }
         let sectors = 1.0 / slope;
         let whole =

@@ -49,7 +49,8 @@ impl Turning<'_, '_> {
         trial::least(self.session, key, way)
     }
 
-    fn from_first(&mut self, to: u64) -> Result<Option<f64>, MeasureError> {
+    /// The same from the first track.
+    fn least_to(&mut self, to: u64) -> Result<Option<f64>, MeasureError> {
         self.least((FROM_FIRST, to as i64), 0, to)
     }
 
@@ -81,7 +82,7 @@ impl Turning<'_, '_> {
     }
 
     fn grows(&mut self, track: u64, step: u64) -> Result<bool, MeasureError> {
-        let (near, far) = (self.from_first(track)?, self.from_first(track + step)?);
+        let (near, far) = (self.least_to(track)?, self.least_to(track + step)?);
         Ok(near.zip(far).is_none_or(|(near, far)| far > near))
     }
 

@@ -92,9 +92,12 @@ impl Known {
         }
         let order = of_cylinders.or(order);
         let no_skews = no_skews::no_skews(record);
-        let zones = steady.filter(|_| by_head.is_none()).map(|spindle| match no_skews {
-            true => no_skews::zones(record, spindle).into_iter().map(|(zone, _)| zone).collect(),
-            false => zones::zones(record, spindle),
+        let zones = steady.filter(|_| by_head.is_none()).map(|spindle| {
+            if no_skews {
+                no_skews::zones(record, spindle).into_iter().map(|(zone, _)| zone).collect()
+            } else {
+                zones::zones(record, spindle)
+            }
         });
         let mut zones = zones.unwrap_or_default();
         let mut actuators = if zones::halves(&zones, record.head.device.sectors) { 2 } else { 1 };

@@ -125,10 +125,13 @@ pub(crate) fn beside(record: &Record, spindle: Spindle) -> Option<BTreeMap<u64, 
 }
 
 /// Tracks without skews that run along surfaces, so many of them in the first zone: where one lies beside the one before, a surface ends,
-/// up to the end of a group. `None` where no such track was found.
+/// up to the end of a group. `None` where none was looked for.
 pub(crate) fn along_surfaces(record: &Record, spindle: Spindle, tracks: u64) -> Option<TrackOrder> {
     let beside = beside(record, spindle)?;
-    let group = *beside.iter().find(|(_, beside)| **beside)?.0;
+    let Some((&group, _)) = beside.iter().find(|(_, beside)| **beside) else {
+        // Neighbours are looked at only where times do not grow all along: why is not known then.
+        return (!beside.is_empty()).then(TrackOrder::not_counted);
+    };
     let surfaces = (1..).map_while(|surface| beside.get(&(surface * group)).copied());
     let seen = surfaces.take_while(|&beside| beside).count() as u64;
     let all = (seen + 1) * group;
