@@ -2,7 +2,7 @@
 //! there are none.
 
 use crate::MeasureError;
-use crate::extract::{Extraction, Parameter, Warning, WriteCase, law, layout};
+use crate::extract::{Extraction, Parameter, Warning, WriteCase, ZoneFindings, law, layout};
 use headstack_drive::spec::{
     ArmsSpec, BufferSpec, BusSpec, CacheSpec, ControllerSpec, DirtyHit, DriveSpec, LayoutSpec, MechanicsSpec,
     OverheadsByHistory, Provenance, ProvenanceKind, ReadAhead, RecalibrationMode, RecalibrationSpec,
@@ -25,7 +25,9 @@ pub fn rebuild(found: &Extraction, name: &str) -> Result<DriveSpec, MeasureError
     for warning in &found.warnings {
         let hint = match warning {
             Warning::SpeedDrifts { .. } => "measure when the drive has been running for an hour",
-            Warning::DensityPerHead { .. } => "describe its zones by hand, with `sectors_per_track_by_head`",
+            Warning::DensityPerHead { zones: 0, .. } => {
+                "describe its zones by hand, with `sectors_per_track_by_head`"
+            }
             _ => continue,
         };
         return Err(MeasureError::Insufficient { problem: warning.to_string(), hint: hint.to_owned() });
@@ -415,7 +417,10 @@ impl Builder<'_> {
             return (buffer, None);
         };
         let kib = |sectors: u64| sectors as f64 * f64::from(self.found.device.sector_bytes) / 1024.0;
-        let most_track = self.found.zones.iter().map(|zone| zone.sectors_per_track).max().unwrap_or(0);
+        let tracks = |zone: &ZoneFindings| {
+            zone.sectors_per_track_by_head.iter().copied().max().unwrap_or(zone.sectors_per_track)
+        };
+        let most_track = self.found.zones.iter().map(tracks).max().unwrap_or(0);
         let (least, most) = (cache.segment_sectors_at_least.unwrap_or(1), cache.segment_sectors_at_most);
         let sectors = most.map_or(least.max(most_track), |most| u64::midpoint(least, most));
         let read_ahead = match cache.read_ahead {

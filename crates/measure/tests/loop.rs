@@ -1,7 +1,7 @@
 //! The loop closed: drives drawn at random are described, simulated, measured, extracted and rebuilt; what comes out agrees
 //! with what went in, and behaves the same under a random load.
 
-use headstack_drive::spec::{DriveSpec, Order};
+use headstack_drive::spec::{DriveSpec, Order, ZoneSpec};
 use headstack_measure::device::{Access, Device, Mode, SimulatedDevice};
 use headstack_measure::extract::{Extraction, Warning, extract};
 use headstack_measure::rebuild::rebuild;
@@ -247,9 +247,32 @@ fn surfaces_are_counted_by_times_where_all_skews_are_alike() {
     assert!(found.parameter("head_switch_ms").is_none(), "{:?}", found.parameter("head_switch_ms"));
 }
 
-/// What is measured of a drive whose surfaces differ in density is said to be that, and never put into a drive file.
+/// Without skews one head's tracks are told by the revolutions that their ends cost; where they end with a spare sector, no number of
+/// sectors is told that is not theirs.
+#[test]
+fn tracks_without_skews_are_told_or_not_at_all() {
+    for spare in [0, 1] {
+        let mut spec = describe(&Drawn { heads: 1, ..plain() });
+        for zone in &mut spec.layout.zone {
+            (zone.track_skew_sectors, zone.cylinder_skew_sectors) = (0.0, 0.0);
+            zone.spare_sectors_per_track = spare;
+        }
+        let found = measured(&spec);
+        let told: Vec<u64> = found.zones.iter().map(|zone| zone.sectors_per_track).collect();
+        let truth: Vec<u64> = spec.layout.zone.iter().map(|zone| u64::from(zone.sectors_per_track)).collect();
+        assert!(told == truth || spare > 0 && told.is_empty(), "{spare} spare: {told:?}, {truth:?} are true");
+        if spare == 0 {
+            close("heads", found.value("heads"), 1.0, 0.0, 0.0);
+            let rebuilt = rebuild(&found, "rebuilt").unwrap();
+            assert_eq!(rebuilt.layout.cylinders_with_tracks(), spec.layout.cylinders_with_tracks());
+        }
+    }
+}
+
+/// What is measured of a drive whose surfaces differ in density, but which is not made of whole cylinders, is said to be that, and never
+/// put into a drive file.
 fn is_refused(found: &Extraction, sectors: &[u64]) {
-    let expected = Warning::DensityPerHead { sectors: sectors.to_vec() };
+    let expected = Warning::DensityPerHead { sectors: sectors.to_vec(), zones: 0 };
     assert!(found.warnings.contains(&expected), "{:?}", found.warnings);
     for name in ["sectors_per_track", "track_skew_sectors", "zones", "actuators", "cylinders"] {
         assert!(found.value(name).is_none(), "{name}: {:?}", found.parameter(name));
@@ -258,14 +281,55 @@ fn is_refused(found: &Extraction, sectors: &[u64]) {
     assert!(refused.contains("surfaces differ in density"), "{refused}");
 }
 
-#[test]
-fn surfaces_that_differ_in_density_are_said_to() {
+/// Two zones in which each head has a density of its own.
+fn by_head() -> DriveSpec {
     let mut spec = describe(&Drawn { sectors: vec![500, 400], ..plain() });
     spec.layout.zone[0].sectors_per_track_by_head = vec![520, 480, 500, 460];
     spec.layout.zone[1].sectors_per_track_by_head = vec![416, 384, 400, 368];
+    spec
+}
+
+#[test]
+fn surfaces_that_differ_in_density_are_rebuilt() {
+    let spec = by_head();
     let found = measured(&spec);
     close("heads", found.value("heads"), 4.0, 0.0, 0.0);
-    is_refused(&found, &[520, 480, 500, 460]);
+    let expected = Warning::DensityPerHead { sectors: vec![520, 480, 500, 460], zones: 2 };
+    assert!(found.warnings.contains(&expected), "{:?}", found.warnings);
+    // No number of sectors holds for all tracks of a zone.
+    assert!(found.value("sectors_per_track").is_none() && found.value("track_skew_sectors").is_none());
+    let rebuilt = rebuild(&found, "rebuilt").unwrap().layout.zone;
+    assert_eq!(rebuilt.len(), 2);
+    for (rebuilt, truth) in rebuilt.iter().zip(&spec.layout.zone) {
+        let shape = |zone: &ZoneSpec| {
+            (zone.first_cylinder, zone.last_cylinder, zone.sectors_per_track_by_head.clone())
+        };
+        assert_eq!(shape(rebuilt), shape(truth));
+        let turns = |zone: &ZoneSpec, skew: f64| Some(skew / f64::from(zone.sectors_per_track));
+        let (own, skew) = (rebuilt.track_skew_sectors, truth.track_skew_sectors);
+        close("track skew", turns(rebuilt, own), turns(truth, skew).unwrap(), 1e-4, 0.0);
+        let (own, skew) = (rebuilt.cylinder_skew_sectors, truth.cylinder_skew_sectors);
+        close("cylinder skew", turns(rebuilt, own), turns(truth, skew).unwrap(), 1e-4, 0.0);
+    }
+}
+
+/// Tracks that go back and forth recur after two cylinders: they are not taken for those of one with twice the heads.
+#[test]
+fn surfaces_that_differ_in_density_are_not_mistaken_where_tracks_go_back_and_forth() {
+    for equal in [false, true] {
+        let mut spec = by_head();
+        spec.layout.order = Order::SerpentineByCylinder;
+        for zone in spec.layout.zone.iter_mut().filter(|_| equal) {
+            zone.track_skew_sectors = zone.cylinder_skew_sectors;
+        }
+        let found = measured(&spec);
+        assert!(
+            found.warnings.iter().any(|warning| warning.kind() == "density-per-head"),
+            "{:?}",
+            found.warnings
+        );
+        assert!(found.zones.is_empty(), "equal skews {equal}: {:?}", found.zones);
+    }
 }
 
 #[test]

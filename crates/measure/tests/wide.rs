@@ -13,8 +13,9 @@ mod drawn;
 use common::{Row, Truth};
 use drawn::{Drawn, drawn};
 use headstack_drive::layout::Layout;
+use headstack_drive::spec::ZoneSpec;
 use headstack_measure::device::{Noise, SimulatedDevice};
-use headstack_measure::extract::{Extraction, extract};
+use headstack_measure::extract::{Extraction, ZoneFindings, extract};
 use headstack_measure::record::{ProbeName, Record};
 use headstack_measure::replay::{ReplayScore, drive_file};
 use headstack_measure::{Options, measure};
@@ -146,6 +147,15 @@ fn rows(truth: &Truth, record: &Record, found: &Extraction) -> Vec<Row> {
         if middle >= capacity {
             continue;
         }
+        if !zone.sectors_per_track_by_head.is_empty() {
+            rows_by_head(
+                &mut row,
+                &truth.spec.layout.zone[truth.layout.locate(middle).zone as usize],
+                zone,
+                index,
+            );
+            continue;
+        }
         let sectors = zone.sectors_per_track as f64;
         let true_sectors = usual_track(&truth.layout, middle) as f64;
         row(format!("zone{index}.sectors"), true_sectors, Some(sectors), None, 0.0);
@@ -194,6 +204,30 @@ fn rows(truth: &Truth, record: &Record, found: &Extraction) -> Vec<Row> {
         rows.push(Row { name: "bus".to_owned(), truth: rate, found: Some(found), ci95, allowed: 0.0 });
     }
     rows
+}
+
+/// A zone in which each head has a density of its own: the sectors of each, and the skews as parts of a revolution.
+fn rows_by_head(
+    row: &mut impl FnMut(String, f64, Option<f64>, Option<f64>, f64),
+    truth: &ZoneSpec,
+    zone: &ZoneFindings,
+    index: usize,
+) {
+    let heads = truth.sectors_per_track_by_head.len();
+    row(format!("zone{index}.heads"), heads as f64, zone.heads.map(f64::from), None, 0.0);
+    for (head, (&sectors, &found)) in
+        truth.sectors_per_track_by_head.iter().zip(&zone.sectors_per_track_by_head).enumerate()
+    {
+        row(format!("zone{index}.head{head}.sectors"), f64::from(sectors), Some(found as f64), None, 0.0);
+    }
+    let nominal = f64::from(truth.sectors_per_track);
+    for (kind, skew, found) in [
+        ("track", truth.track_skew_sectors, zone.track_skew_sectors),
+        ("cylinder", truth.cylinder_skew_sectors, zone.cylinder_skew_sectors),
+    ] {
+        let found = found.map(|skew| skew * nominal / zone.sectors_per_revolution);
+        row(format!("zone{index}.{kind}_skew"), skew, found, None, 0.1);
+    }
 }
 
 /// A switch that is only bounded.
@@ -324,6 +358,26 @@ fn a_drive_whose_surfaces_are_not_counted_is_rebuilt_over_tracks() {
     let text = told(std::slice::from_ref(&outcome)).0;
     assert!(outcome.warnings.contains(&"surfaces-not-counted"), "{text}");
     assert!(outcome.wrong.is_empty() && outcome.replays(), "no file was made before: {text}");
+}
+
+/// Twenty heads, each with a density of its own, in four zones: nothing was told of them before but at the start.
+#[test]
+fn a_drive_whose_heads_differ_in_density_is_rebuilt() {
+    let outcome = Outcome::of(4, Noise::NONE);
+    let text = told(std::slice::from_ref(&outcome)).0;
+    assert!(outcome.stated > 100 && outcome.wrong.is_empty() && outcome.replays(), "{text}");
+}
+
+/// No skews, so that no angle tells where tracks begin: a revolution lost there does. Heads that go back and forth from cylinder to
+/// cylinder, told by the times to the next track, and tracks along three surfaces, told by times over many.
+#[test]
+fn drives_without_skews_are_rebuilt() {
+    let all = [41, 47].map(|number| Outcome::of(number, Noise::NONE));
+    let (text, stated, wrong) = told(&all);
+    assert!(
+        stated > 100 && wrong == 0 && all.iter().all(Outcome::replays),
+        "no file was made before: {text}"
+    );
 }
 
 /// A look at each: `DRIVES=3..9`, `QUIET=1` without noise.

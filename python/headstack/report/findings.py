@@ -153,14 +153,19 @@ def zone_rows(values: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
         cylinders = between(" … ", zone["first_cylinder"], zone["last_cylinder"])
         spares = zone["sectors_per_revolution"] - zone["sectors_per_track"]
         tracks = shown(
-            number(zone["sectors_per_track"]) + (f" (+{spares:.0f} spare)" if spares > 0.5 else ""),
-            zone["sectors_per_track"],
+            _tracks(zone) + (f" (+{spares:.0f} spare)" if spares > 0.5 else ""),
+            None if "sectors_per_track_by_head" in zone else zone["sectors_per_track"],
         )
         rows.append(
             [str(index), number(zone["first_lba"]), number(zone["end_lba"] - 1), cylinders, tracks,
              number(zone["track_skew_sectors"]), number(zone["cylinder_skew_sectors"]), number(zone["heads"])]
         )  # fmt: skip
     return columns, rows
+
+
+def _tracks(zone: Mapping[str, Any]) -> str:
+    """Sectors on the tracks of a zone, head by head where they differ."""
+    return ", ".join(map(number, zone.get("sectors_per_track_by_head") or [zone["sectors_per_track"]]))
 
 
 def bandwidth_rows(values: Mapping[str, Any]) -> list[list[str]]:

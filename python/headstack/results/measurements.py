@@ -43,6 +43,8 @@ class MeasuredZone(TypedDict):
     first_cylinder: int | None
     last_cylinder: int | None
     sectors_per_track: float
+    sectors_per_track_by_head: NotRequired[list[int]]
+    """Where heads differ in density; `sectors_per_track` is then their mean."""
     sectors_per_revolution: Figure
     track_skew_sectors: Figure
     cylinder_skew_sectors: Figure

@@ -76,7 +76,7 @@ impl<'s, 'a> Finder<'s, 'a> {
     }
 
     /// The slope at a sector, from those behind it.
-    pub(super) fn slope_at(&mut self, lba: u64) -> Result<Option<f64>, MeasureError> {
+    pub(crate) fn slope_at(&mut self, lba: u64) -> Result<Option<f64>, MeasureError> {
         let mut differences = Vec::new();
         // Downwards where what is read ahead would answer.
         let down = self.session.only_reads();

@@ -41,7 +41,8 @@ pub fn extract(record: &Record) -> Result<Extraction, MeasureError> {
     let zones = zone_findings(record, &known, map.as_ref());
     let slope = |lba: u64| {
         let zone = zones.iter().rev().find(|zone| zone.first_lba <= lba);
-        zone.map_or(0.0, |zone| 1.0 / zone.sectors_per_revolution)
+        let by_head = known.sectors_by_head(lba).map(|sectors| sectors as f64);
+        by_head.or(zone.map(|zone| zone.sectors_per_revolution)).map_or(0.0, |sectors| 1.0 / sectors)
     };
     let times = known
         .spindle
@@ -132,7 +133,8 @@ fn warnings(record: &Record, known: &Known, found: &Extraction, stalls: Option<&
         });
     }
     if let Some(sectors) = &known.densities {
-        warnings.push(Warning::DensityPerHead { sectors: sectors.clone() });
+        let zones = known.head_zones.len();
+        warnings.push(Warning::DensityPerHead { sectors: sectors.clone(), zones });
     }
     if known.spindle.is_some()
         && known.has_zones()

@@ -48,6 +48,10 @@ pub struct ZoneFindings {
     pub last_cylinder: Option<u64>,
     /// Data sectors on a track.
     pub sectors_per_track: u64,
+    /// Data sectors on the track of each head, where these differ; `sectors_per_track` is then their mean, in whose sectors skews
+    /// are told.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub sectors_per_track_by_head: Vec<u64>,
     /// Sectors in a turn, where that is more: the others are spares.
     pub sectors_per_revolution: f64,
     /// Skew at a change of head, in sectors.

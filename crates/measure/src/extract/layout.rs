@@ -34,6 +34,11 @@ pub(crate) fn layout(found: &Extraction, heads: u32) -> (LayoutSpec, Vec<[u64; 2
     for (number, zone) in found.zones.iter().enumerate() {
         let first = layout.next_cylinder();
         let mut pieces = found.pieces.iter().filter(|piece| piece.zone == number).peekable();
+        if !zone.sectors_per_track_by_head.is_empty() {
+            layout.by_head(zone, pieces.next());
+            cylinders.push([u64::from(first), u64::from(layout.next_cylinder()) - 1]);
+            continue;
+        }
         if pieces.peek().is_none() {
             layout.zone(zone);
         }
@@ -53,7 +58,7 @@ pub(crate) fn layout(found: &Extraction, heads: u32) -> (LayoutSpec, Vec<[u64; 2
         heads,
         group_cylinders: found.group_cylinders.map(|cylinders| cylinders as u32),
         cylinders: None,
-        capacity_sectors: None,
+        capacity_sectors: layout.capacity(found),
         zone: layout.zones,
         run: Vec::new(),
         region: Vec::new(),
@@ -168,6 +173,29 @@ impl Layout {
         self.slots += held;
         self.zones.push(spec);
         (self.open, self.tail) = (None, None);
+    }
+
+    /// A zone of whole cylinders whose heads differ in density.
+    fn by_head(&mut self, zone: &ZoneFindings, piece: Option<&PieceFindings>) {
+        let per_cylinder: u64 = zone.sectors_per_track_by_head.iter().sum();
+        let held = zone.end_lba.saturating_sub(zone.first_lba);
+        let cylinders = held.div_ceil(per_cylinder).max(1);
+        let spec = ZoneSpec {
+            sectors_per_track_by_head: zone.sectors_per_track_by_head.iter().map(|&n| n as u32).collect(),
+            track_skew_sectors: zone.track_skew_sectors.unwrap_or(0.0),
+            cylinder_skew_sectors: zone.cylinder_skew_sectors.unwrap_or(0.0),
+            first_sector_revolutions: piece.map_or(0.0, |piece| piece.anchor_revolutions),
+            ..self.cylinders(zone, cylinders)
+        };
+        self.slots += cylinders * per_cylinder;
+        self.zones.push(spec);
+        self.open = None;
+    }
+
+    /// What the drive announces, where the cylinders of heads that differ hold more.
+    fn capacity(&self, found: &Extraction) -> Option<u64> {
+        let by_head = self.zones.iter().any(|zone| !zone.sectors_per_track_by_head.is_empty());
+        (by_head && self.slots > found.device.sectors).then_some(found.device.sectors)
     }
 
     /// The track, from head 0 of the open zone's first cylinder on, at which a piece goes on with it: behind the tracks so far,

@@ -94,11 +94,18 @@ impl Parameters<'_> {
     }
 
     fn tracks(&self, all: &mut Vec<Parameter>) {
-        let start = self.found.zones.first();
+        // Where heads differ, no number holds for all tracks of a zone.
+        let start = self.found.zones.first().filter(|zone| zone.sectors_per_track_by_head.is_empty());
         if let Some(zone) = start {
-            let method = "addresses between jumps of the angle";
+            let method = if self.known.no_skews {
+                "sectors in a revolution, one of which an access over a track's end loses"
+            } else {
+                "addresses between jumps of the angle"
+            };
             all.push(seen("sectors_per_track", "sectors", zone.sectors_per_track as f64, Some(0.0), method));
-        } else if let Some(sawtooth) = self.found.skippy.first().filter(|_| self.known.has_zones()) {
+        } else if let Some(sawtooth) =
+            self.found.skippy.first().filter(|_| self.known.densities.is_none() && self.known.has_zones())
+        {
             let method = "a revolution over the slope of Skippy's base line";
             all.push(seen("sectors_per_track", "sectors", sawtooth.sectors_per_track, None, method));
         }
@@ -106,6 +113,10 @@ impl Parameters<'_> {
         let heads = self.known.order.as_ref().and_then(TrackOrder::surfaces);
         if let Some(heads) = heads {
             let method = match self.known.changes() {
+                _ if !self.known.head_zones.is_empty() => "how often the sectors of tracks recur",
+                Changes::CylinderThenHead if self.known.no_skews => {
+                    "minimum times over more and more tracks: where these turn back"
+                }
                 Changes::CylinderOnly | Changes::Alike => {
                     "minimum times from track to track: where cylinders change"
                 }
@@ -153,7 +164,11 @@ impl Parameters<'_> {
             all.push(seen("actuators", "", self.known.actuators as f64, None, method));
         }
         if !zones.is_empty() {
-            all.push(seen("zones", "", zones.len() as f64, None, "runs of tracks with equally many sectors"));
+            let method = match start {
+                Some(_) => "runs of tracks with equally many sectors",
+                None => "runs of cylinders whose heads have the same sectors",
+            };
+            all.push(seen("zones", "", zones.len() as f64, None, method));
         }
     }
 
@@ -298,7 +313,9 @@ impl Parameters<'_> {
     /// Bounds for the bus where there is no cache.
     fn bus_beside_media(&self) -> Option<Parameter> {
         let zone_at = |lba: u64| self.found.zones.iter().rev().find(|zone| zone.first_lba <= lba);
-        let slope = |lba: u64| zone_at(lba).map_or(0.0, |zone| 1.0 / zone.sectors_per_revolution);
+        let by_head = |lba: u64| self.known.sectors_by_head(lba).map(|sectors| sectors as f64);
+        let sectors = |lba: u64| by_head(lba).or(zone_at(lba).map(|zone| zone.sectors_per_revolution));
+        let slope = |lba: u64| sectors(lba).map_or(0.0, |sectors| 1.0 / sectors);
         let (lower, upper) = bus::beside_media(self.record, self.known.spindle?, slope)?;
         let method = "reads of several sizes: end of the read, less the passing of its last sector";
         Some(Parameter {

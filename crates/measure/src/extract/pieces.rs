@@ -1,8 +1,11 @@
 //! Where the tracks of a device lie on the turn, piece by piece.
 
 use crate::angles::spindle::wrap;
+use crate::reading::head_zones::HeadZone;
 use crate::reading::known::Known;
+use crate::reading::no_skews;
 use crate::reading::pieces::{Piece, pieces};
+use crate::reading::zones::Zone;
 use crate::record::Record;
 use serde::Serialize;
 
@@ -42,6 +45,18 @@ pub struct PieceFindings {
 
 /// What the probe `angles` found.
 pub(super) fn piece_findings(record: &Record, known: &Known) -> Vec<PieceFindings> {
+    if let Some(first) = known.head_zones.first() {
+        let zones = known.head_zones.iter().enumerate();
+        return zones.map(|(number, zone)| of_heads(number, zone, first.angle)).collect();
+    }
+    if let Some(spindle) = known.spindle.filter(|_| known.no_skews) {
+        let zones = no_skews::zones(record, spindle);
+        let origin = zones.first().map_or(0.0, |&(_, angle)| angle);
+        let pieces = zones.into_iter().take(known.zones.len()).enumerate();
+        return pieces
+            .map(|(number, (zone, angle))| without_skews(number, zone, wrap(angle - origin)))
+            .collect();
+    }
     let unit = record.head.device.unit() as f64;
     let found = pieces(record, known);
     // The origin is that of nobody's: the first piece's.
@@ -77,4 +92,44 @@ pub(super) fn piece_findings(record: &Record, known: &Known) -> Vec<PieceFinding
 /// The angle at which a piece's anchor begins: accesses show where one unit of it ends.
 fn starts(piece: &Piece, unit: f64) -> f64 {
     piece.angle - unit / piece.format.per_turn
+}
+
+/// A zone in which each head has a density of its own is one piece.
+fn of_heads(number: usize, zone: &HeadZone, origin: f64) -> PieceFindings {
+    let heads = zone.sectors.len() as u64;
+    let nominal = ((zone.per_cylinder() + heads / 2) / heads) as f64;
+    PieceFindings {
+        zone: number,
+        first_lba: zone.first_lba,
+        end_lba: zone.end_lba,
+        anchor_lba: zone.first_lba,
+        anchor_revolutions: wrap(zone.angle - origin),
+        tracks: heads,
+        period_revolutions: wrap(zone.period),
+        period_sectors: zone.per_cylinder(),
+        track_skew_sectors: zone.track_skew * nominal,
+        cylinder_skew_sectors: zone.cylinder_skew() * nominal,
+        cylinders: 1,
+        range_skew_sectors: 0.0,
+        slipped: Vec::new(),
+    }
+}
+
+/// So is one whose tracks have no skews: each begins where the one before did.
+fn without_skews(number: usize, zone: Zone, anchor_revolutions: f64) -> PieceFindings {
+    PieceFindings {
+        zone: number,
+        first_lba: zone.first_lba,
+        end_lba: zone.end_lba,
+        anchor_lba: zone.first_lba,
+        anchor_revolutions,
+        tracks: 1,
+        period_revolutions: 0.0,
+        period_sectors: zone.sectors_per_track,
+        track_skew_sectors: 0.0,
+        cylinder_skew_sectors: 0.0,
+        cylinders: 1,
+        range_skew_sectors: 0.0,
+        slipped: Vec::new(),
+    }
 }

@@ -74,6 +74,8 @@ pub enum Warning {
     DensityPerHead {
         /// Sectors of each surface's tracks at the start; empty where only the zones show it.
         sectors: Vec<u64>,
+        /// Zones of whole cylinders that make up the device; 0 where they were not found.
+        zones: usize,
     },
     /// No second kind of skew recurs.
     SurfacesNotCounted,
@@ -131,15 +133,18 @@ impl fmt::Display for Warning {
                     None => f.write_str("at no regular interval"),
                 }
             }
-            Self::DensityPerHead { sectors } => {
+            Self::DensityPerHead { sectors, zones } => {
                 f.write_str("surfaces differ in density")?;
                 if !sectors.is_empty() {
                     let all: Vec<String> = sectors.iter().map(ToString::to_string).collect();
                     write!(f, ": {} sectors on their tracks at the start", all.join(", "))?;
                 }
-                f.write_str(
-                    "; zones, switches and seeks are not measured on such a drive, and no drive file is made of it",
-                )
+                f.write_str(if *zones > 0 {
+                    "; the drive file says so, zone by zone"
+                } else {
+                    "; zones of whole cylinders do not tell where its sectors are, so that no switches and seeks are measured, and \
+                     no drive file is made of it"
+                })
             }
             Self::SurfacesNotCounted => f.write_str(
                 "surfaces could not be counted: no second kind of skew recurs (equal skews, or tracks that cannot be told \

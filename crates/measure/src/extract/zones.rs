@@ -2,6 +2,7 @@
 
 use super::extraction::ZoneFindings;
 use crate::reading::cylinders::CylinderMap;
+use crate::reading::head_zones::HeadZone;
 use crate::reading::known::{Changes, Known};
 use crate::reading::order;
 use crate::reading::tracks::{self, Border};
@@ -9,6 +10,9 @@ use crate::reading::zones::Zone;
 use crate::record::{ProbeName, Record};
 
 pub(super) fn zone_findings(record: &Record, known: &Known, map: Option<&CylinderMap>) -> Vec<ZoneFindings> {
+    if !known.head_zones.is_empty() {
+        return of_heads(&known.head_zones);
+    }
     let changes = known.changes();
     let heads_of = |borders: &[Border]| -> Option<u32> {
         match &known.order {
@@ -21,7 +25,7 @@ pub(super) fn zone_findings(record: &Record, known: &Known, map: Option<&Cylinde
             .spindle
             .map(|spindle| tracks::borders(record, ProbeName::ZoneTracks, series as u32, spindle))
             .unwrap_or_default();
-        if borders.is_empty() && known.zones.len() == 1 {
+        if borders.is_empty() && known.zones.len() == 1 && !known.no_skews {
             borders.clone_from(&known.borders);
         }
         let per_turn = borders.first().map_or(zone.sectors_per_track as f64, |border| border.per_turn);
@@ -37,6 +41,12 @@ pub(super) fn zone_findings(record: &Record, known: &Known, map: Option<&Cylinde
             Changes::Alike => (common, common),
             Changes::Unknown => (None, None),
         };
+        let none = known.no_skews.then_some(tracks::Skew { turns: 0.0, ci95_turns: None });
+        let (head, cylinder) = match changes {
+            Changes::CylinderOnly => (head, cylinder.or(none)),
+            Changes::Unknown => (head, cylinder),
+            _ => (head.or(none), cylinder.or(none)),
+        };
         let sectors = |skew: tracks::Skew| skew.turns * per_turn;
         let error =
             |skew: Option<tracks::Skew>| skew.and_then(|skew| skew.ci95_turns).map(|turns| turns * per_turn);
@@ -50,6 +60,7 @@ pub(super) fn zone_findings(record: &Record, known: &Known, map: Option<&Cylinde
             first_cylinder: cylinders.map(|zone| zone.first_cylinder),
             last_cylinder: cylinders.map(|zone| zone.first_cylinder + zone.cylinders - 1),
             sectors_per_track: zone.sectors_per_track,
+            sectors_per_track_by_head: Vec::new(),
             sectors_per_revolution: per_turn,
             track_skew_sectors: head.map(sectors),
             cylinder_skew_sectors: cylinder.map(sectors),
@@ -60,4 +71,32 @@ pub(super) fn zone_findings(record: &Record, known: &Known, map: Option<&Cylinde
         }
     };
     known.zones.iter().enumerate().map(zone).collect()
+}
+
+/// Zones in which each head has a density of its own.
+fn of_heads(zones: &[HeadZone]) -> Vec<ZoneFindings> {
+    let mut first_cylinder = 0;
+    let findings = |zone: &HeadZone| {
+        let heads = zone.sectors.len() as u64;
+        let sectors_per_track = (zone.per_cylinder() + heads / 2) / heads;
+        let nominal = sectors_per_track as f64;
+        let first = first_cylinder;
+        first_cylinder += zone.cylinders();
+        ZoneFindings {
+            first_lba: zone.first_lba,
+            end_lba: zone.end_lba,
+            first_cylinder: Some(first),
+            last_cylinder: Some(first_cylinder - 1),
+            sectors_per_track,
+            sectors_per_track_by_head: zone.sectors.clone(),
+            sectors_per_revolution: nominal,
+            track_skew_sectors: Some(zone.track_skew * nominal),
+            cylinder_skew_sectors: Some(zone.cylinder_skew() * nominal),
+            track_skew_ci95_sectors: None,
+            cylinder_skew_ci95_sectors: None,
+            skew_ci95_sectors: None,
+            heads: Some(heads as u32),
+        }
+    };
+    zones.iter().map(findings).collect()
 }

@@ -111,12 +111,13 @@ impl Curve {
         // Sectors that were written may stay in the cache, whatever is read.
         let to = if reads && writable { to.saturating_sub(unit) } else { to };
         let zone = self.known.zones.iter().rev().find(|zone| zone.first_lba <= to);
-        let sectors = zone.map_or(64, |zone| zone.sectors_per_track);
+        let by_head = self.known.sectors_by_head(to);
+        let sectors = by_head.or(zone.map(|zone| zone.sectors_per_track)).unwrap_or(64);
         let way = Way {
             from: from / unit * unit,
             to: to / unit * unit,
             mode,
-            slope: map.slope(to).unwrap_or(1.0 / sectors as f64),
+            slope: map.slope(to).filter(|_| by_head.is_none()).unwrap_or(1.0 / sectors as f64),
             room: sectors / 4,
             sure: false,
             start: None,

@@ -2,10 +2,12 @@
 //! times between tracks say whether those are of one cylinder or of one surface.
 
 use super::description::{Context, Probe, Writing};
+use super::turning;
 use crate::MeasureError;
 use crate::angles::finder::Finder;
 use crate::angles::session::Session;
 use crate::angles::trial::{self, Way};
+use crate::reading::density;
 use crate::reading::order::{self, Pattern};
 use crate::reading::tracks::{self, Border};
 use crate::record::ProbeName;
@@ -32,6 +34,12 @@ fn run(session: &mut Session<'_>, context: &Context) -> Result<(), MeasureError>
     let borders = &context.known.borders;
     if !borders.is_empty() && !by_skews(session, context)? {
         by_times(session, borders)?;
+        let order = order::order(session.record, session.spindle()?);
+        let each_a_cylinder = order.is_some_and(|order| order.by_times && order.heads == 1);
+        if let Some(zone) = context.known.zones.first().filter(|_| context.known.no_skews && each_a_cylinder)
+        {
+            turning::run(session, zone.sectors_per_track, zone.tracks())?;
+        }
     }
     Ok(())
 }
@@ -108,7 +116,7 @@ fn least_over(
         from: from.first + unit,
         to: target,
         mode: session.mode,
-        slope: 1.0 / from.per_turn,
+        slope: density::slope(borders)(target),
         room: target - to.first,
         sure: true,
         start: Some((from.first, from_end.first - from.first)),

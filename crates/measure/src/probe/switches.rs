@@ -6,6 +6,7 @@ use crate::MeasureError;
 use crate::angles::session::Session;
 use crate::angles::trial::{self, Way};
 use crate::device::Mode;
+use crate::reading::density;
 use crate::reading::tracks::Border;
 use crate::record::ProbeName;
 use crate::record::series::switches::{COMMON, FLUSHED, RARE, READS, SAME_TRACK};
@@ -37,6 +38,7 @@ fn run(session: &mut Session<'_>, context: &Context) -> Result<(), MeasureError>
         (false, _) => &all[1..2],
     };
     let pairs = PAIRS[usize::from(session.repetitions > 1)];
+    let slope = density::slope(borders);
     for &(mode, offset) in modes {
         let mut counts = [0_usize; 3];
         for (place, pair) in borders.windows(3).enumerate() {
@@ -50,9 +52,9 @@ fn run(session: &mut Session<'_>, context: &Context) -> Result<(), MeasureError>
             }
             counts[kind as usize] += 1;
             let way = if session.only_reads() {
-                backwards(session, pair, kind == SAME_TRACK)
+                backwards(session, pair, kind == SAME_TRACK, &slope)
             } else {
-                way(session, pair, kind == SAME_TRACK, mode)
+                way(session, pair, kind == SAME_TRACK, (mode, &slope))
             };
             trial::least(session, (offset + kind, place as i64), way)?;
         }
@@ -61,7 +63,12 @@ fn run(session: &mut Session<'_>, context: &Context) -> Result<(), MeasureError>
 }
 
 /// From the middle of the first track to its last quarter, or to the next track.
-fn way(session: &Session<'_>, borders: &[Border], same: bool, mode: Mode) -> Way {
+fn way(
+    session: &Session<'_>,
+    borders: &[Border],
+    same: bool,
+    (mode, slope): (Mode, &dyn Fn(u64) -> f64),
+) -> Way {
     let unit = session.unit();
     let length = borders[1].first - borders[0].first;
     let on = |first: u64, share: u64| first + length * share / 8 / unit * unit;
@@ -71,7 +78,7 @@ fn way(session: &Session<'_>, borders: &[Border], same: bool, mode: Mode) -> Way
         from: on(borders[0].first, if same { 1 } else { 4 }),
         to,
         mode,
-        slope: 1.0 / borders[0].per_turn,
+        slope: slope(to),
         room: to - on(first, 2),
         sure: true,
         start: None,
@@ -81,15 +88,16 @@ fn way(session: &Session<'_>, borders: &[Border], same: bool, mode: Mode) -> Way
 
 /// For reads alone: to the first track from the second, whose read-ahead does not hold it, or from that track itself. There
 /// it is its first sector that comes just when the head has read to the track's end: on time, it has not left the track.
-fn backwards(session: &Session<'_>, borders: &[Border], same: bool) -> Way {
+fn backwards(session: &Session<'_>, borders: &[Border], same: bool, slope: &dyn Fn(u64) -> f64) -> Way {
     let unit = session.unit();
     let length = borders[1].first - borders[0].first;
     let start = if same { borders[0].first } else { borders[1].first };
+    let to = borders[0].first + if same { 0 } else { 2 * unit };
     Way {
         from: start + length / 2 / unit * unit,
-        to: borders[0].first + if same { 0 } else { 2 * unit },
+        to,
         mode: Mode::Read,
-        slope: 1.0 / borders[0].per_turn,
+        slope: slope(to),
         room: 0,
         sure: true,
         start: Some((start, if same { length } else { borders[2].first - start })),

@@ -1,6 +1,7 @@
 //! `tracks` and `zone-tracks`: where tracks begin, and at which angle, at the start of the device and in each zone.
 
 use super::description::{Context, Probe, Writing};
+use super::no_skews;
 use crate::MeasureError;
 use crate::angles::finder::Finder;
 use crate::angles::session::Session;
@@ -51,12 +52,15 @@ fn run(session: &mut Session<'_>, context: &Context) -> Result<(), MeasureError>
             return Ok(());
         }
     }
-    Ok(())
+    no_skews::tracks(session, TRACKS as u64, context.known.angle_noise)
 }
 
 /// One series for each zone.
 fn run_zones(session: &mut Session<'_>, _context: &Context) -> Result<(), MeasureError> {
     let known = Known::of(session.record);
+    if known.no_skews {
+        return Ok(());
+    }
     let unit = session.unit();
     for (series, zone) in known.zones.iter().enumerate() {
         let series = series as u32;

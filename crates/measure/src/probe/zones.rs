@@ -1,6 +1,7 @@
 //! `zones`: sectors per track over the device, and by halving, where it changes.
 
 use super::description::{Context, Probe, Writing};
+use super::{head_zones, no_skews};
 use crate::MeasureError;
 use crate::angles::finder::Finder;
 use crate::angles::session::Session;
@@ -27,6 +28,12 @@ const TRACKS: usize = 3;
 
 /// One series for each place; `step` numbers its tracks.
 fn run(session: &mut Session<'_>, context: &Context) -> Result<(), MeasureError> {
+    if let Some(sectors) = &context.known.densities {
+        return head_zones::run(session, sectors.len(), context.known.angle_noise);
+    }
+    if context.known.no_skews {
+        return no_skews::zones(session, context.known.angle_noise);
+    }
     if !context.known.has_zones() {
         return Ok(());
     }

@@ -1,5 +1,6 @@
 //! From cylinders to addresses, by what was measured of zones and surfaces.
 
+use super::head_zones::HeadZone;
 use super::known::Known;
 use super::pieces::pieces;
 use super::tracks;
@@ -24,9 +25,35 @@ pub(crate) struct ZoneCylinders {
     end_lba: u64,
     /// Before which addresses sectors were slipped, and how many.
     slips: Vec<(u64, u64)>,
+    /// Sectors on the track of each head, where they differ.
+    by_head: Vec<u64>,
 }
 
 impl ZoneCylinders {
+    /// The zone behind others, where each head has a density of its own.
+    fn of_heads(zone: &HeadZone, first_cylinder: u64) -> Self {
+        Self {
+            first_cylinder,
+            cylinders: zone.cylinders(),
+            sectors_per_track: zone.sectors[zone.sectors.len() / 2],
+            sectors_per_cylinder: zone.per_cylinder() as f64,
+            anchor: (zone.first_lba, 0),
+            first_lba: zone.first_lba,
+            end_lba: zone.end_lba,
+            slips: Vec::new(),
+            by_head: zone.sectors.clone(),
+        }
+    }
+
+    /// From where a cylinder begins to the middle of the track of its middle head.
+    fn to_middle(&self, heads: u64) -> u64 {
+        let before = match self.by_head.get(..self.by_head.len() / 2) {
+            Some(before) if !before.is_empty() => before.iter().sum(),
+            _ => heads / 2 * self.sectors_per_track,
+        };
+        before + self.sectors_per_track / 2
+    }
+
     /// Sectors that were slipped up to an address.
     fn slipped(&self, lba: u64) -> u64 {
         self.slips.iter().filter(|&&(at, _)| at <= lba).map(|&(_, count)| count).sum()
@@ -47,6 +74,9 @@ impl CylinderMap {
         let known = Known::of(record);
         let (spindle, order) = (known.spindle?, known.order.as_ref()?);
         let heads = u64::from(order.heads.max(1));
+        if !known.head_zones.is_empty() {
+            return Some(Self::of_heads(&known.head_zones, heads));
+        }
         // Where cylinders end with spares, they hold less than their tracks do.
         let pieces = pieces(record, &known);
         let mut zones = Vec::new();
@@ -80,6 +110,7 @@ impl CylinderMap {
                     .filter(|piece| piece.format.zone == series)
                     .flat_map(|piece| piece.slipped.iter().map(|(&at, &count)| (at, count)))
                     .collect(),
+                by_head: Vec::new(),
             });
             first_cylinder += cylinders;
         }
@@ -88,6 +119,15 @@ impl CylinderMap {
             heads,
             group: order.by_surface.then_some(order.group_cylinders),
         })
+    }
+
+    fn of_heads(found: &[HeadZone], heads: u64) -> Self {
+        let mut zones: Vec<ZoneCylinders> = Vec::new();
+        for zone in found {
+            let first_cylinder = zones.last().map_or(0, |before| before.first_cylinder + before.cylinders);
+            zones.push(ZoneCylinders::of_heads(zone, first_cylinder));
+        }
+        Self { zones, heads, group: None }
     }
 
     pub(crate) fn cylinders(&self) -> u64 {
@@ -127,8 +167,7 @@ impl CylinderMap {
         } else {
             let ahead = within as f64 - zone.anchor.1 as f64;
             let start = zone.anchor.0 as f64 + ahead * zone.sectors_per_cylinder;
-            let middle = (self.heads / 2 * zone.sectors_per_track + zone.sectors_per_track / 2) as f64;
-            (start + middle).max(0.0) as u64
+            (start + zone.to_middle(self.heads) as f64).max(0.0) as u64
         };
         (lba >= zone.first_lba && lba + zone.sectors_per_track < zone.end_lba).then_some(lba)
     }

@@ -54,6 +54,17 @@ pub(crate) fn by_head(borders: &[Border]) -> Option<Vec<u64>> {
     Some((0..heads).map(sectors).collect())
 }
 
+/// From a sector to the next, in turns, by the tracks that were followed: each its own where surfaces differ in density.
+pub(crate) fn slope(borders: &[Border]) -> impl Fn(u64) -> f64 + use<> {
+    let usual = borders.first().map_or(0.0, |border| 1.0 / border.per_turn);
+    let own = by_head(borders).map(|_| {
+        let tracks = borders.windows(2).map(|pair| (pair[0].first, 1.0 / pair[1].own_per_turn));
+        tracks.filter(|(_, slope)| slope.is_finite()).collect::<Vec<_>>()
+    });
+    let own = own.unwrap_or_default();
+    move |lba| own.iter().rev().find(|&&(first, _)| first <= lba).map_or(usual, |&(_, slope)| slope)
+}
+
 /// Whether the sectors of zones go up and down, as where addresses run along surfaces that differ in density.
 pub(crate) fn up_and_down(zones: &[Zone]) -> bool {
     let more = zones.windows(2).filter(|pair| pair[1].sectors_per_track > pair[0].sectors_per_track).count();

@@ -1,7 +1,9 @@
 //! What a record says so far, for the probes that come next.
 
 use super::density;
+use super::head_zones::{self, HeadZone};
 use super::hits::{hit_times, keeps};
+use super::no_skews;
 use super::order::{self, TrackOrder};
 use super::rotation::{self, MOST_DRIFT_PPM, Rotation};
 use super::tracks::{Border, tracks_at_start};
@@ -39,6 +41,10 @@ pub(crate) struct Known {
     pub(crate) densities: Option<Vec<u64>>,
     /// Those of the first actuator.
     pub(crate) zones: Vec<Zone>,
+    /// Where each head has a density of its own, those of the whole device, instead of `zones`.
+    pub(crate) head_zones: Vec<HeadZone>,
+    /// Whether tracks have no skews.
+    pub(crate) no_skews: bool,
     /// Actuators with an equal share of the addresses each.
     pub(crate) actuators: usize,
     pub(crate) order: Option<TrackOrder>,
@@ -75,11 +81,36 @@ impl Known {
         let looked = !borders.is_empty() && record.has_finished(ProbeName::Surfaces);
         let order = steady.and_then(|spindle| order::order(record, spindle));
         let order = order.or_else(|| looked.then(TrackOrder::not_counted));
-        let mut zones = steady.map(|spindle| zones::zones(record, spindle)).unwrap_or_default();
+        let by_head = density::by_head(&borders);
+        let mut head_zones = steady
+            .zip(by_head.as_ref())
+            .map(|(spindle, sectors)| head_zones::head_zones(record, spindle, sectors.len(), angle_noise))
+            .unwrap_or_default();
+        let of_cylinders = head_zones::order(order.as_ref(), &head_zones, &borders);
+        if of_cylinders.is_none() {
+            head_zones.clear();
+        }
+        let order = of_cylinders.or(order);
+        let no_skews = no_skews::no_skews(record);
+        let zones = steady.filter(|_| by_head.is_none()).map(|spindle| {
+            if no_skews {
+                no_skews::zones(record, spindle).into_iter().map(|(zone, _)| zone).collect()
+            } else {
+                zones::zones(record, spindle)
+            }
+        });
+        let mut zones = zones.unwrap_or_default();
         let mut actuators = if zones::halves(&zones, record.head.device.sectors) { 2 } else { 1 };
         zones.truncate(zones.len() / actuators);
+        let first_zone = zones.first().filter(|_| no_skews).zip(steady);
+        let along =
+            first_zone.and_then(|(zone, spindle)| order::along_surfaces(record, spindle, zone.tracks()));
+        // Where no zone says how far to look, tracks that turn back later were not looked for.
+        let unsure = no_skews && zones.is_empty();
+        let order = along.or(order.filter(|_| !unsure)).or_else(|| looked.then(TrackOrder::not_counted));
         let uneven = || density::up_and_down(&zones).then(Vec::new);
-        let densities = density::by_head(&borders).or_else(uneven);
+        let at_start = || head_zones.first().map(|zone| zone.sectors.clone());
+        let densities = at_start().or(by_head).or_else(uneven);
         if densities.is_some() {
             (zones, actuators) = (Vec::new(), 1);
         }
@@ -95,6 +126,8 @@ impl Known {
             sectors_per_track: borders.first().map(|border| border.per_turn),
             actuators,
             zones,
+            head_zones,
+            no_skews,
             borders,
             densities,
             order,
@@ -102,9 +135,15 @@ impl Known {
         }
     }
 
-    /// Whether one number of sectors holds for the tracks of a zone, and angles tell it.
+    /// Whether one number of sectors holds for the tracks of a zone, or one for each head, and angles tell it.
     pub(crate) fn has_zones(&self) -> bool {
-        self.densities.is_none() && self.drift_ppm.is_none()
+        (self.densities.is_none() || !self.head_zones.is_empty()) && self.drift_ppm.is_none()
+    }
+
+    /// Sectors on the track that a sector lies on, where each head has a density of its own.
+    pub(crate) fn sectors_by_head(&self, lba: u64) -> Option<u64> {
+        let zone = self.head_zones.iter().find(|zone| lba < zone.end_lba)?;
+        Some(zone.sectors_at(lba))
     }
 }
 

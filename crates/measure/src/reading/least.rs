@@ -1,5 +1,6 @@
 //! Least times from records of halving.
 
+use super::density;
 use super::hits::hit_times;
 use super::tracks::tracks_at_start;
 use crate::angles::landing::{Landing, least_turns};
@@ -90,8 +91,10 @@ pub(crate) fn by_step(
 
 /// The least time between reads on the same track, in turns, by the probe `switches`.
 pub(crate) fn least_read_turns(record: &Record, spindle: Spindle) -> Option<f64> {
-    let slope = 1.0 / tracks_at_start(record, spindle).first()?.per_turn;
-    let found = by_step(record, (ProbeName::Switches, READS + SAME_TRACK), |_| slope, spindle);
+    let borders = tracks_at_start(record, spindle);
+    borders.first()?;
+    let slope = density::slope(&borders);
+    let found = by_step(record, (ProbeName::Switches, READS + SAME_TRACK), slope, spindle);
     let all: Vec<f64> = found.values().map(|least| spindle.turns(least.ms)).collect();
     (!all.is_empty()).then(|| median(&all))
 }

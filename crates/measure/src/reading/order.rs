@@ -1,10 +1,11 @@
 //! The order of tracks: how many lie between changes of the rarer skew, and what that means.
 
+use super::density;
 use super::least::{self, Least};
 use super::tracks::{Border, borders, tracks_at_start};
 use crate::angles::median::median;
 use crate::angles::spindle::Spindle;
-use crate::record::series::surfaces::{NEXT, OVER, TRACKS, WAYS};
+use crate::record::series::surfaces::{BESIDE, NEXT, OVER, TRACKS, WAYS};
 use crate::record::series::switches::{READS, SAME_TRACK};
 use crate::record::{ProbeName, Record};
 use std::collections::BTreeMap;
@@ -111,18 +112,53 @@ pub(crate) fn next_times(record: &Record, spindle: Spindle) -> Option<(Vec<Timed
     (all.len() > 8).then(|| all.into_iter().partition(alike))
 }
 
+/// By how much less than usual the time to a track must be that lies beside the one before, as a share, and in ms.
+const BESIDE_SHARE: f64 = 0.02;
+const BESIDE_MS: f64 = 0.02;
+
+/// Which of the tracks that were looked at lie beside the one before: the time to them is less than to the next cylinder.
+pub(crate) fn beside(record: &Record, spindle: Spindle) -> Option<BTreeMap<u64, bool>> {
+    let (fast, _) = next_times(record, spindle)?;
+    let next = median(&fast.iter().map(|(_, least)| least.ms).collect::<Vec<_>>());
+    let less = BESIDE_MS.max(BESIDE_SHARE * next);
+    let all = times(record, spindle, BESIDE).into_iter();
+    Some(all.map(|(track, least)| (track as u64, next - least.ms > less)).collect())
+}
+
+/// Tracks without skews that run along surfaces, so many of them in the first zone: where one lies beside the one before, a surface ends,
+/// up to the end of a group. `None` where none was looked for.
+pub(crate) fn along_surfaces(record: &Record, spindle: Spindle, tracks: u64) -> Option<TrackOrder> {
+    let beside = beside(record, spindle)?;
+    let Some((&group, _)) = beside.iter().find(|(_, beside)| **beside) else {
+        // Neighbours are looked at only where times do not grow all along: why is not known then.
+        return (!beside.is_empty()).then(TrackOrder::not_counted);
+    };
+    let surfaces = (1..).map_while(|surface| beside.get(&(surface * group)).copied());
+    let seen = surfaces.take_while(|&beside| beside).count() as u64;
+    let all = (seen + 1) * group;
+    // A zone is of whole groups.
+    let ends = all == tracks || beside.get(&all) == Some(&false) && tracks.is_multiple_of(all);
+    Some(if ends {
+        let heads = (seen + 1) as u32;
+        TrackOrder { by_surface: true, by_times: true, counted: true, heads, group_cylinders: group }
+    } else {
+        TrackOrder::not_counted()
+    })
+}
+
 /// The least time along a track, by the same kind of access.
 fn at_rest(record: &Record, spindle: Spindle) -> Option<f64> {
     let series = SAME_TRACK + if record.head.device.writable { 0 } else { READS };
-    let per_turn = tracks_at_start(record, spindle).first()?.per_turn;
-    let found = least::by_step(record, (ProbeName::Switches, series), |_| 1.0 / per_turn, spindle);
+    let borders = tracks_at_start(record, spindle);
+    borders.first()?;
+    let found = least::by_step(record, (ProbeName::Switches, series), density::slope(&borders), spindle);
     let all: Vec<f64> = found.values().map(|least| least.ms).collect();
     (!all.is_empty()).then(|| median(&all))
 }
 
 fn times(record: &Record, spindle: Spindle, series: u32) -> BTreeMap<i64, Least> {
-    let per_turn = tracks_at_start(record, spindle).first().map_or(f64::INFINITY, |border| border.per_turn);
-    least::by_step(record, (ProbeName::Surfaces, series), |_| 1.0 / per_turn, spindle)
+    let slope = density::slope(&tracks_at_start(record, spindle));
+    least::by_step(record, (ProbeName::Surfaces, series), slope, spindle)
 }
 
 fn by_skews(record: &Record, spindle: Spindle) -> Option<TrackOrder> {

@@ -51,7 +51,7 @@ pub(crate) struct Format {
 impl Format {
     /// Those of all zones of which enough is known.
     pub(crate) fn all(record: &Record, known: &Known) -> Vec<Self> {
-        let Some(spindle) = known.spindle else { return Vec::new() };
+        let Some(spindle) = known.spindle.filter(|_| !known.no_skews) else { return Vec::new() };
         let zones = 0..known.zones.len();
         zones.filter_map(|zone| Self::of(record, known, spindle, zone)).collect()
     }

@@ -4,6 +4,7 @@ use super::hits::hit_times;
 use crate::angles::median::{circular_median, median, spread};
 use crate::angles::sighting::{Sighting, angle_of, student};
 use crate::angles::spindle::{Spindle, wrap, wrap_signed};
+use crate::record::series::tracks::NO_SKEWS;
 use crate::record::{ProbeName, Record, Role, Sample};
 use std::collections::BTreeMap;
 
@@ -120,7 +121,7 @@ pub(crate) fn borders(record: &Record, probe: ProbeName, series: u32, spindle: S
 
 /// The first series of `tracks` that found any.
 pub(crate) fn tracks_at_start(record: &Record, spindle: Spindle) -> Vec<Border> {
-    (0..8)
+    (0..=NO_SKEWS)
         .map(|series| borders(record, ProbeName::Tracks, series, spindle))
         .find(|borders| borders.len() > 36)
         .unwrap_or_default()

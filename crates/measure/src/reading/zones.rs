@@ -18,6 +18,13 @@ pub(crate) struct Zone {
     pub(crate) sectors_per_track: u64,
 }
 
+impl Zone {
+    /// Whole tracks.
+    pub(crate) fn tracks(&self) -> u64 {
+        (self.end_lba - self.first_lba) / self.sectors_per_track.max(1)
+    }
+}
+
 /// A track: its first sector, its sectors, and how many of them fit in a turn by their angles.
 #[derive(Clone, Copy, Debug)]
 struct Track {

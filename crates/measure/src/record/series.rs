@@ -45,6 +45,24 @@ pub(crate) mod random {
     pub(crate) const CHUNK: usize = 100;
 }
 
+/// Of the probe `zones`: a series for each place, or, where each head has a density of its own, for the tracks at the beginning of
+/// each zone.
+pub(crate) mod zones {
+    /// The series of such a zone's angles farther on, and of those of a zone without skews; `step` tells what a sector is.
+    pub(crate) const WALK: u32 = 10_000;
+    /// The first sector of the zone, and its last.
+    pub(crate) const BEGINS: i64 = -2;
+    pub(crate) const ENDS: i64 = -3;
+    /// The first sector of its second track, where tracks have no skews.
+    pub(crate) const TRACK: i64 = -4;
+}
+
+/// Of the probe `tracks`: a series for each place where tracks were looked for.
+pub(crate) mod tracks {
+    /// Tracks without skews.
+    pub(crate) const NO_SKEWS: u32 = 8;
+}
+
 /// Of the probe `switches`: each kind of way, for writes; those for reads follow at `READS`.
 pub(crate) mod switches {
     /// To the same track.
@@ -69,6 +87,10 @@ pub(crate) mod surfaces {
     pub(crate) const NEXT: u32 = 2;
     /// Over `step` tracks.
     pub(crate) const OVER: u32 = 3;
+    /// From the first track to track `step`.
+    pub(crate) const FROM_FIRST: u32 = 4;
+    /// To track `step` from the one before, where that may lie in the same cylinder.
+    pub(crate) const BESIDE: u32 = 5;
 }
 
 /// Of the probe `seek-curve`; `step` is the distance in cylinders.
