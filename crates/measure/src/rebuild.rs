@@ -378,6 +378,12 @@ impl Builder<'_> {
             && let Some(size_kib) = cache.size_kib
         {
             self.measured("write_policy", "probe write-cache: random writes until they waited");
+            if cache.size_is_more {
+                self.assumed(
+                    "write_policy.write-back.size_kib",
+                    "as much as was written: writes never waited, and how much it holds is not known",
+                );
+            }
             for key in [
                 "high_water_percent",
                 "low_water_percent",

@@ -14,6 +14,7 @@ mod seeks;
 pub mod skippy;
 mod stream;
 mod times;
+mod unfilled;
 mod warning;
 mod write_cache;
 pub mod zoned;
