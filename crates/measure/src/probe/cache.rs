@@ -19,7 +19,7 @@ pub(super) static CACHE: Probe = Probe {
     writes: Writing::Never,
     on_formula: false,
     resumes: false,
-    expected_s: |outlook| outlook.revolutions(12_800.0, 12_000.0),
+    expected_s: |outlook| outlook.revolutions(11_000.0, 10_500.0),
     run,
 };
 
@@ -27,7 +27,7 @@ const REPETITIONS: i64 = 32;
 const VOTES: u64 = 10;
 
 /// Blocks that show how fast the media are read, and the bytes of each.
-const BLOCKS: u64 = 12;
+const BLOCKS: u64 = 16;
 const BLOCK_BYTES: u64 = 64 << 10;
 /// It is waited this much longer than blocks one behind the other would take for so many sectors, …
 const LONGER: f64 = 1.25;
