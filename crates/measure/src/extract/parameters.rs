@@ -253,7 +253,7 @@ impl Parameters<'_> {
         let method = "random writes one after the other, until they wait";
         if let Some(kib) = cache.size_kib {
             let size = seen("write_cache_kib", "KiB", kib, None, method);
-            all.push(if cache.size_is_more { self.unfilled(size) } else { size });
+            all.push(if cache.size_is_more { self.unfilled(&size) } else { size });
         }
         if let Some(runs) = cache.runs {
             all.push(seen("write_cache_runs", "", runs as f64, None, method));
@@ -271,7 +271,7 @@ impl Parameters<'_> {
     }
 
     /// The size of a write cache whose writes never waited: not known, unless they came faster than any media take them.
-    fn unfilled(&self, size: Parameter) -> Parameter {
+    fn unfilled(&self, size: &Parameter) -> Parameter {
         let fastest =
             self.found.zones.iter().map(|zone| zone.sectors_per_track).max().zip(self.known.spindle);
         let lower = fastest.and_then(|(sectors, spindle)| {
@@ -282,7 +282,7 @@ impl Parameters<'_> {
             Some(_) => "writes never waited: less what the media may have taken meanwhile",
             None => "not known: writes never waited, as if the drive wrote them as fast as they came",
         };
-        Parameter { value: None, observable: false, lower, note: note.to_owned(), ..size }
+        Parameter { value: None, observable: false, lower, note: note.to_owned(), ..size.clone() }
     }
 
     fn queue(&self, all: &mut Vec<Parameter>) {
@@ -376,6 +376,9 @@ impl Parameters<'_> {
                 observable: false,
                 lower: Some(least as f64),
                 upper: cache.segment_sectors_at_most.map(|most| most as f64),
+                note: cache.segment_sectors_at_most.map_or_else(String::new, |_| {
+                    "the upper bound if the drive reads ahead until a segment is full".to_owned()
+                }),
                 ..seen(
                     "cache_segment_sectors",
                     "sectors",
