@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -103,6 +104,23 @@ def test_a_budget_leaves_out_what_a_drive_file_can_do_without() -> None:
         assert f"--within `{short}` is shorter than the shortest, 1 s" in refused(
             "measure", "sim:mock-disk", "--within", short
         )
+
+
+def test_a_budget_that_leaves_no_time_for_the_file_asked_for_is_refused_before_it_is_spent(tmp_path: Path) -> None:
+    file = tmp_path / "d.toml"
+    message = refused("measure", "sim:mock-disk", "--within", "2min", "--save", file)
+    assert "--within 2 min leaves no time for what a drive file is made of: " in message
+    assert "seek-curve (" in message
+    enough = re.search(r"`--within (\d+)min` is enough for it; or leave --save out", message)
+    assert enough is not None, message
+    planned = library.measure.plan("sim:mock-disk", within_s=60.0 * int(enough[1]))
+    assert all(each["fits"] for each in planned if each["for_drive_file"])
+    assert not all(
+        each["fits"]
+        for each in library.measure.plan("sim:mock-disk", within_s=60.0 * int(enough[1]) - 60.0)
+        if each["for_drive_file"]
+    )
+    assert not file.exists()
 
 
 def test_a_scan_says_in_a_sentence_what_it_found(tmp_path: Path) -> None:

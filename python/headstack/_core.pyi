@@ -930,9 +930,9 @@ def measure(device: str, *, probes: SupportsGetItem[int, str] = ..., record: str
 
 def measure_plan(device: str, *, probes: SupportsGetItem[int, str] = ..., whole_device: bool = False, file_mb: SupportsGetItem[int, SupportsFloat | SupportsIndex] | None = None, record_kib: SupportsGetItem[int, SupportsFloat | SupportsIndex] | None = None, repeats: SupportsIndex | None = None, scan_percent: SupportsFloat | SupportsIndex = ..., write: bool = False, yes_destroy: str | PathLike[str] | None = None, read_only: bool = False, overrides: Mapping[str, object] | Sequence[tuple[str, object]] | None = ..., within_s: SupportsFloat | SupportsIndex | None = None) -> list[PlannedProbe]:
     """
-    What `measure` would do, without doing it: a list of `{"probe", "expected_s", "fits"}` (on the device's clock) in order. A few
-    reads show how fast the device is. Where all would take longer than `within_s`, some do not fit: first those that a drive
-    file can do without.
+    What `measure` would do, without doing it: a list of `{"probe", "expected_s", "fits", "for_drive_file"}` (on the device's clock) in
+    order. A few reads show how fast the device is. Where all would take longer than `within_s`, some do not fit: first those that a
+    drive file can do without.
     """
 
 def measure_probes() -> list[ProbeEntry]:

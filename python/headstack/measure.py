@@ -230,7 +230,7 @@ def plan(
     overrides: Overrides | None = None,
     within_s: float | None = None,
 ) -> list[PlannedProbe]:
-    """What `run` would do, without doing it: for each probe its name, `expected_s` on the device's clock, and `fits`.
+    """What `run` would do, without doing it: for each probe its name, `expected_s` on the device's clock, `fits`, and `for_drive_file`: none can be made without it.
 
     A few reads show how fast the device is. Where all would take longer than `within_s`, some do not fit: first those that a
     drive file can do without. `InputError` where none does.

@@ -458,6 +458,11 @@ impl Builder<'_> {
             if exact {
                 let source = "probe write-cache: the largest write that the empty cache took";
                 self.measured("write_policy.write-back.size_kib", source);
+            } else if cache.size_is_more {
+                self.assumed(
+                    "write_policy.write-back.size_kib",
+                    "as much as was written: writes never waited, and how much it holds is not known",
+                );
             }
             for key in [
                 "high_water_percent",

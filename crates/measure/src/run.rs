@@ -4,7 +4,7 @@ use crate::MeasureError;
 use crate::angles::session::Session;
 use crate::device::{Device, Mode};
 use crate::memory::Memory;
-use crate::probe::{self, Context, Probe};
+use crate::probe::{self, Context, Look, Probe};
 use crate::progress::Listener;
 use crate::reading::known::Known;
 use crate::record::store::{self, Store};
@@ -81,13 +81,18 @@ pub fn measure(
         None => Store::in_memory(),
     };
     let mut stopped = None;
+    let scans = |probe: &&Probe| probe.name == ProbeName::Scan && !record.has_finished(probe.name);
+    // No probe before a scan needs to tell how fast the device is.
+    let look = wanted.iter().find(|probe| scans(probe)).and_then(|_| Look::at(device).ok());
     for (place, &probe) in wanted.iter().enumerate() {
         if record.has_finished(probe.name) {
             continue;
         }
         let rest = wanted[place + 1..].iter().filter(|later| !record.has_finished(later.name));
-        let rest_s = rest.map(|later| probe::expected_s(later, &record, &options.scope)).sum();
-        if let Err(error) = run_probe(device, &mut record, &mut store, listener, (probe, rest_s, options)) {
+        let expected_s = |probe: &Probe| probe::expected_s(probe, &record, &options.scope, look);
+        let expected_s = (expected_s(probe), rest.map(|later| expected_s(later)).sum());
+        if let Err(error) = run_probe(device, &mut record, &mut store, listener, (probe, expected_s, options))
+        {
             stopped = Some(error);
             break;
         }
@@ -158,7 +163,7 @@ fn run_probe(
     record: &mut Record,
     store: &mut Store,
     listener: Listener<'_>,
-    (probe, rest_s, options): (&'static Probe, f64, &Options),
+    (probe, expected_s, options): (&'static Probe, (f64, f64), &Options),
 ) -> Result<(), MeasureError> {
     if drop_unfinished(record, probe)
         && let Some(path) = &options.record
@@ -168,9 +173,8 @@ fn run_probe(
     let done: BTreeSet<u32> =
         record.samples.iter().filter(|s| s.probe == probe.name).map(|sample| sample.series).collect();
     let known = Known::of(record);
-    let expected_s = probe::expected_s(probe, record, &options.scope);
     let mut session = Session::new(device, record, store, listener, probe.name);
-    (session.expected_s, session.rest_s) = (expected_s, rest_s);
+    (session.expected_s, session.rest_s) = expected_s;
     session.mode = match (session.device.info().writable, session.record.head.writes.as_str()) {
         (false, _) => Mode::Read,
         (true, "write") => Mode::Write,

@@ -107,7 +107,8 @@ fn damage_is_listed_once_and_the_rest_is_read() {
     assert!(scan.verdict.contains("sectors there are unreadable"), "{}", scan.verdict);
     let (_, slow) = scanned(damaged(None, Some(200_000)), 1.0);
     assert!(
-        slow.verdict.contains("1 read took longer than 1,002 ms, the first at sector"),
+        slow.verdict.contains("1 read took longer than 1,002 ms, the first at sector")
+            && !slow.verdict.contains("the device retries"),
         "{}",
         slow.verdict
     );
@@ -152,4 +153,19 @@ fn a_scan_that_was_stopped_goes_on_where_it_ended() {
     assert_eq!((found.reads, found.parts.len()), (whole.reads, whole.parts.len()));
     let second = done.record.samples.iter().filter(|sample| sample.session == 2).count();
     assert!(second < whole.reads * 3 / 4, "{second} of {} were read again", whole.reads);
+}
+
+#[test]
+fn how_long_a_scan_takes_is_told_by_how_fast_the_device_reads() {
+    let system = Arc::new(System::load("dec-rz26", &[]).unwrap());
+    let mut device = SimulatedDevice::new("sim:dec-rz26", &system, 1).unwrap();
+    let mut expected_s = 0.0;
+    let done = measure(&mut device, &options(0.05), &mut |progress| {
+        expected_s = progress.expected_s;
+        true
+    })
+    .unwrap();
+    let samples = &done.record.samples;
+    let taken_s = (samples.last().unwrap().end - samples[0].start).as_s();
+    assert!((taken_s / 1.5..taken_s * 1.5).contains(&expected_s), "{expected_s} s told, {taken_s} s taken");
 }

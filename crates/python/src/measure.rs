@@ -83,9 +83,9 @@ fn scope(
     Scope { whole_device, streams, scan_share: scan_percent.0 / 100.0 }
 }
 
-/// What `measure` would do, without doing it: a list of `{"probe", "expected_s", "fits"}` (on the device's clock) in order. A few
-/// reads show how fast the device is. Where all would take longer than `within_s`, some do not fit: first those that a drive
-/// file can do without.
+/// What `measure` would do, without doing it: a list of `{"probe", "expected_s", "fits", "for_drive_file"}` (on the device's clock) in
+/// order. A few reads show how fast the device is. Where all would take longer than `within_s`, some do not fit: first those that a
+/// drive file can do without.
 #[pyfunction]
 #[pyo3(signature = (device, *, probes=Vec::new(), whole_device=false, file_mb=None, record_kib=None, repeats=None,
     scan_percent=ScanPercent(100.0), write=false, yes_destroy=None, read_only=false, overrides=Overrides::default(), within_s=None))]
@@ -128,7 +128,12 @@ pub(crate) fn measure_plan<'py>(
         .zip(expected_s)
         .zip(fits)
         .map(|((probe, s), fits)| {
-            typed(py, &json!({"probe": probe.name.as_str(), "expected_s": s, "fits": fits}))
+            let name = probe.name.as_str();
+            let for_drive_file = probe::is_for_drive_file(probe.name);
+            typed(
+                py,
+                &json!({"probe": name, "expected_s": s, "fits": fits, "for_drive_file": for_drive_file}),
+            )
         })
         .collect()
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from contextlib import contextmanager
+from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -183,6 +184,8 @@ def _measure(
     planned = measure.plan(device, probes, within_s=within_s, **opening)
     left_out = [each for each in planned if not each["fits"]]
     if left_out:
+        if outputs[0] is not None:
+            _refuse_without_file(planned, keep)
         names = ", ".join(f"{each['probe']} ({duration(each['expected_s'])})" for each in left_out)
         output.note(f"left out, to be through within {duration(within_s or 0)}{_clock(device)}: {names}")
         planned = [each for each in planned if each["fits"]]
@@ -209,6 +212,25 @@ def _measure(
         if not len(found):
             return IN_PART
     return _tell(found, outputs, shows_first=True, json=json)
+
+
+def _refuse_without_file(planned: list[PlannedProbe], keep: tuple[Path | None, bool, float | None]) -> None:
+    """Raise where too little time is left for what a drive file is made of: all of it would be spent, and no file come."""
+    from headstack import measure
+
+    record, resume, within_s = keep
+    finished: list[str] = []
+    if record is not None and resume and (record.exists() or measure.journal(record).exists()):
+        finished = measure.read(record).head["finished"]
+    needed = [each for each in planned if each["for_drive_file"]]
+    lacking = [each for each in needed if not each["fits"] and each["probe"] not in finished]
+    if lacking:
+        names = ", ".join(f"{each['probe']} ({duration(each['expected_s'])})" for each in lacking)
+        enough_min = ceil(sum(each["expected_s"] for each in needed) / 60)
+        raise InputError(
+            f"--within {duration(within_s or 0)} leaves no time for what a drive file is made of: {names}",
+            f"`--within {enough_min}min` is enough for it; or leave --save out, to measure what fits",
+        )
 
 
 def _read(path: Path, save: Path | None, report: Path | None, *, json: bool) -> int:

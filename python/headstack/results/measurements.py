@@ -89,6 +89,8 @@ class PlannedProbe(TypedDict):
     probe: str
     expected_s: float
     fits: bool
+    for_drive_file: bool
+    """Whether no drive file can be made without it."""
 
 
 class SmartAttribute(TypedDict):
@@ -280,7 +282,9 @@ class WriteCacheFindings(TypedDict):
     bus_mb_per_s: Figure
     bus_ci95_mb_per_s: Figure
     size_kib: Figure
+    """What it holds; what was written to it where it never got full."""
     size_is_more: bool
+    """Whether it never got full: it holds more, or was emptied as fast as it was filled."""
     runs: int | None
     destage_ms: Figure
     destage_mb_per_s: Figure

@@ -42,16 +42,26 @@ fn line(points: &[(f64, f64)], least_ms_per_byte: f64) -> Option<Line> {
 }
 
 /// Hits of several sizes lie on a line: its foot is the overhead, its slope the bus.
-pub(super) fn of_hits(record: &Record, times: &HitTimes) -> Option<Line> {
+///
+/// Larger reads than a segment holds come from the media again, and take one revolution as steadily as hits take less.
+pub(super) fn of_hits(record: &Record, times: &HitTimes, spindle: Option<Spindle>) -> Option<Line> {
     let bytes = f64::from(record.head.device.sector_bytes);
     let mut by_size: BTreeMap<i64, Vec<f64>> = BTreeMap::new();
-    let reads = record.of(ProbeName::Overhead).filter(|s| s.series == FROM_CACHE && s.role == Role::Measure);
-    for sample in reads.filter(|sample| sample.mode == Mode::Read) {
-        by_size.entry(sample.step).or_default().push(sample.latency_ms());
+    let mut turned: BTreeMap<i64, Vec<f64>> = BTreeMap::new();
+    let mut before: Option<&Sample> = None;
+    for sample in record.of(ProbeName::Overhead).filter(|sample| sample.series == FROM_CACHE) {
+        if sample.role == Role::Measure && sample.mode == Mode::Read {
+            by_size.entry(sample.step).or_default().push(sample.latency_ms());
+            let again = before.filter(|before| before.lba == sample.lba).zip(spindle);
+            let turns = again.map(|(before, spindle)| spindle.turns((sample.end - before.end).as_ms()));
+            turned.entry(sample.step).or_default().extend(turns);
+        }
+        before = Some(sample);
     }
     if !times.contain(median(by_size.values().next()?)) {
         return None;
     }
+    keep_hits(&mut by_size, &turned);
     let mut points: Vec<(f64, f64)> = Vec::new();
     for (&sectors, latencies) in &by_size {
         let mut sorted = latencies.clone();
@@ -64,6 +74,28 @@ pub(super) fn of_hits(record: &Record, times: &HitTimes) -> Option<Line> {
         }
     }
     line(&points, LEAST_MS_PER_BYTE)
+}
+
+/// A read ends a whole revolution behind that of the same sectors before it if it misses this by less, in turns: it came from the media.
+const SAME_ANGLE: f64 = 0.01;
+/// Twice the sectors take the cache no more than twice the time, and what may be misread.
+const TWICE: f64 = 2.2;
+
+/// Drops the sizes from that on which the cache does not answer.
+fn keep_hits(by_size: &mut BTreeMap<i64, Vec<f64>>, turned: &BTreeMap<i64, Vec<f64>>) {
+    let mut last: Option<(i64, f64)> = None;
+    let missed = by_size.iter().find_map(|(&sectors, latencies)| {
+        let ms = median(latencies);
+        let turns = turned.get(&sectors).filter(|turns| !turns.is_empty()).map_or(0.0, |turns| median(turns));
+        let from_media = turns > 0.5 && (turns - turns.round()).abs() < SAME_ANGLE;
+        let too_long =
+            last.is_some_and(|(few, before)| ms > TWICE * before * sectors as f64 / (2 * few) as f64);
+        last = Some((sectors, ms));
+        (from_media || too_long).then_some(sectors)
+    });
+    if let Some(missed) = missed {
+        by_size.retain(|&sectors, _| sectors < missed);
+    }
 }
 
 /// Writes of one size into an empty cache take the same within this share: others are seen late, or wait.

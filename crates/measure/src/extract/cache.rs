@@ -3,6 +3,7 @@
 use super::bus;
 use crate::angles::median::median;
 use crate::angles::spindle::Spindle;
+use crate::reading::ahead::{Ahead, Reach, pace_ms, reach};
 use crate::reading::hits::{hit_times, hits, of, shares};
 use crate::record::Record;
 use crate::record::series::cache::{AGAIN, AGAIN_AFTER_WRITE, AHEAD, AHEAD_SEQUENTIAL, BEFORE, SEGMENTS};
@@ -62,8 +63,14 @@ pub(crate) fn cache(
     found.ahead = shares(record, AHEAD, &times);
     found.ahead_sequential = shares(record, AHEAD_SEQUENTIAL, &times);
     let before = shares(record, BEFORE, &times).iter().filter(|share| share.1 > 0.5).count();
-    let alone = reach(&found.ahead);
-    let sequential = reach(&found.ahead_sequential);
+    let pace = pace_ms(record);
+    let reach_of = |series: u32, shares: &[(u64, f64)]| {
+        let at: Vec<Ahead> =
+            shares.iter().map(|share| Ahead::of(record, (series, share.0), &times)).collect();
+        reach(&at, pace)
+    };
+    let alone = reach_of(AHEAD, &found.ahead);
+    let sequential = reach_of(AHEAD_SEQUENTIAL, &found.ahead_sequential);
     found.read_ahead = match (alone, sequential) {
         _ if before > 5 => "whole-track",
         (None, None) => "none",
@@ -71,16 +78,20 @@ pub(crate) fn cache(
         (Some(_), _) if gradual(&found.ahead, sectors_per_track) => "to-track-end",
         (Some(_), _) => "until-full",
     };
-    let reach = alone.into_iter().chain(sequential).max_by_key(|reach| reach.0);
-    if let Some((least, most)) = reach {
-        found.segment_sectors_at_least = Some(least + record.head.device.unit());
-        found.segment_sectors_at_most = (found.read_ahead == "until-full").then_some(most).flatten();
+    if let Some(Reach { at_least, at_most }) =
+        alone.into_iter().chain(sequential).max_by_key(|reach| reach.at_least)
+    {
+        let unit = record.head.device.unit();
+        found.segment_sectors_at_least = Some(at_least + unit);
+        // A segment that ends within the read that missed holds up to two reads and all but a sector of that one.
+        let at_most = at_most.filter(|_| found.read_ahead == "until-full");
+        found.segment_sectors_at_most = at_most.map(|most| most + 2 * unit - 1);
     }
     let segments = shares(record, SEGMENTS, &times);
     let kept: Vec<u64> = segments.iter().take_while(|share| share.1 > 0.5).map(|share| share.0).collect();
     found.segments = kept.last().copied();
     found.segments_are_more = kept.len() == segments.len();
-    if let Some(line) = bus::of_hits(record, &times) {
+    if let Some(line) = bus::of_hits(record, &times, spindle) {
         found.hit_overhead_ms = Some(line.foot_ms);
         (found.bus_mb_per_s, found.bus_ci95_mb_per_s) = line.mb_per_s.unzip();
     }
@@ -90,13 +101,6 @@ pub(crate) fn cache(
         (found.reads_sent_whole, found.reads_on_arrival) = (along.sent_whole, along.on_arrival);
     }
     Some(found)
-}
-
-/// The farthest distance that mostly hits, and the nearest that never does.
-fn reach(shares: &[(u64, f64)]) -> Option<(u64, Option<u64>)> {
-    let last = shares.iter().rposition(|share| share.1 >= 0.5)?;
-    let least = shares[last].0;
-    Some((least, shares[last + 1..].iter().find(|share| share.1 < 0.2).map(|share| share.0)))
 }
 
 /// Whether hits become rarer evenly over a track: what is read ahead ends with the track.

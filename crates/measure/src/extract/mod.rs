@@ -17,6 +17,7 @@ pub mod skippy;
 mod straight;
 mod stream;
 mod times;
+mod unfilled;
 mod warning;
 mod write_cache;
 pub mod zoned;

@@ -7,6 +7,7 @@ use super::extraction::{Extraction, Parameter};
 use super::history::History;
 use super::load::queue_gain;
 use super::times::Times;
+use super::unfilled;
 use crate::angles::median::{median, spread};
 use crate::device::Mode;
 use crate::reading::known::{Changes, Known};
@@ -270,8 +271,7 @@ impl Parameters<'_> {
         let method = "random writes one after the other, until they wait";
         if let Some(kib) = cache.size_kib {
             let size = seen("write_cache_kib", "KiB", kib, None, method);
-            let more = Parameter { value: None, observable: false, lower: Some(kib), ..size.clone() };
-            all.push(if cache.size_is_more { more } else { size });
+            all.push(if cache.size_is_more { self.unfilled(&size) } else { size });
         }
         if let Some(runs) = cache.runs {
             all.push(seen("write_cache_runs", "", runs as f64, None, method));
@@ -286,6 +286,21 @@ impl Parameters<'_> {
         {
             all.extend(value.map(|value| seen(name, unit, value, None, method)));
         }
+    }
+
+    /// The size of a write cache whose writes never waited: not known, unless they came faster than any media take them.
+    fn unfilled(&self, size: &Parameter) -> Parameter {
+        let fastest =
+            self.found.zones.iter().map(|zone| zone.sectors_per_track).max().zip(self.known.spindle);
+        let lower = fastest.and_then(|(sectors, spindle)| {
+            let bytes = sectors as f64 * f64::from(self.found.device.sector_bytes);
+            unfilled::at_least_kib(self.record, self.known.actuators as f64 * bytes / spindle.ms(1.0))
+        });
+        let note = match lower {
+            Some(_) => "writes never waited: less what the media may have taken meanwhile",
+            None => "not known: writes never waited, as if the drive wrote them as fast as they came",
+        };
+        Parameter { value: None, observable: false, lower, note: note.to_owned(), ..size.clone() }
     }
 
     fn queue(&self, all: &mut Vec<Parameter>) {
@@ -395,6 +410,9 @@ impl Parameters<'_> {
                 observable: false,
                 lower: Some(least as f64),
                 upper: cache.segment_sectors_at_most.map(|most| most as f64),
+                note: cache.segment_sectors_at_most.map_or_else(String::new, |_| {
+                    "the upper bound if the drive reads ahead until a segment is full".to_owned()
+                }),
                 ..seen(
                     "cache_segment_sectors",
                     "sectors",

@@ -141,7 +141,8 @@ fn verdict(scan: &Scan) -> String {
     }
     if scan.long > 0 {
         return format!(
-            "{of} is readable, but {} took longer than {limit}, the first at sector {}: the device retries such sectors{rest}",
+            "{of} is readable, but {} took longer than {limit}, the first at sector {}: sectors that are retried, or a device or host that \
+             was busy; a second scan tells which{rest}",
             reads(scan.long),
             grouped(scan.long_lbas[0])
         );

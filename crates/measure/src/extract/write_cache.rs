@@ -20,11 +20,11 @@ pub struct WriteCacheFindings {
     pub bus_mb_per_s: Option<f64>,
     /// 95 % confidence, half width, in 10⁶ bytes per second.
     pub bus_ci95_mb_per_s: Option<f64>,
-    /// What it holds, in KiB.
+    /// What it holds, in KiB; what was written to it where it never got full.
     pub size_kib: Option<f64>,
     /// Whether one write of that size filled it, and no larger one could: otherwise it is estimated.
     pub size_is_exact: bool,
-    /// Whether it holds more than that: it did not get full.
+    /// Whether it never got full: it holds more, or was emptied as fast as it was filled.
     pub size_is_more: bool,
     /// Small writes it holds, where these fill it before their bytes do; with immediate reporting, those that are complete at
     /// once before one waits.

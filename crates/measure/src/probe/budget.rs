@@ -28,6 +28,14 @@ const LEFT_OUT: [ProbeName; 19] = [
     ProbeName::Rotation,
 ];
 
+/// How many of these a drive file can be made without.
+const DISPENSABLE: usize = 9;
+
+/// Whether a drive file cannot be made without a probe.
+pub fn is_for_drive_file(name: ProbeName) -> bool {
+    !LEFT_OUT[..DISPENSABLE].contains(&name)
+}
+
 /// Of a plan, whether each probe fits into a time, by how long each is expected to take, in s.
 ///
 /// # Errors
@@ -81,6 +89,7 @@ mod tests {
         let some = fitting(&PROBES, &takes, 125.0, "a disk").unwrap();
         let without = ["stream", "scan", "seeker", "skippy-backwards", "skippy-read", "zoned"];
         assert!(without.iter().all(|name| !named(&some).contains(name)) && named(&some).len() == 12);
+        assert!(!is_for_drive_file(ProbeName::Random) && is_for_drive_file(ProbeName::SeekCurve));
         let few = fitting(&PROBES, &takes, 20.0, "a disk").unwrap();
         assert_eq!(named(&few), ["rotation", "write-cache"]);
         let message = fitting(&PROBES, &takes, 9.0, "a disk").unwrap_err().to_string();

@@ -3,8 +3,12 @@
 use super::description::{Context, Probe, Writing};
 use crate::MeasureError;
 use crate::angles::session::Session;
-use crate::device::Mode;
-use crate::record::series::cache::{AGAIN, AGAIN_AFTER_WRITE, AHEAD, AHEAD_SEQUENTIAL, BEFORE, SEGMENTS};
+use crate::device::{Access, Mode};
+use crate::reading::ahead::{Ahead, pace_ms};
+use crate::reading::hits;
+use crate::record::series::cache::{
+    AGAIN, AGAIN_AFTER_WRITE, AHEAD, AHEAD_SEQUENTIAL, BEFORE, PACE, SEGMENTS,
+};
 use crate::record::{ProbeName, Role};
 use headstack_units::Nanos;
 
@@ -15,12 +19,22 @@ pub(super) static CACHE: Probe = Probe {
     writes: Writing::Never,
     on_formula: false,
     resumes: false,
-    expected_s: |outlook| outlook.revolutions(12_800.0, 12_000.0),
+    expected_s: |outlook| outlook.revolutions(11_000.0, 10_500.0),
     run,
 };
 
 const REPETITIONS: i64 = 32;
 const VOTES: u64 = 10;
+
+/// Blocks that show how fast the media are read, and the bytes of each.
+const BLOCKS: u64 = 16;
+const BLOCK_BYTES: u64 = 64 << 10;
+/// It is waited this much longer than blocks one behind the other would take for so many sectors, …
+const LONGER: f64 = 1.25;
+/// … but no longer than this: what is farther ahead would take too long to ask for.
+const LONGEST_PAUSE: Nanos = Nanos(3_000_000_000);
+/// So many distances in a row without a hit end a series: what is farther ahead was not read either.
+const EMPTY: usize = 2;
 
 /// Each series reads in places of its own, so that nothing it meets was cached for another.
 fn run(session: &mut Session<'_>, context: &Context) -> Result<(), MeasureError> {
@@ -42,28 +56,7 @@ fn run(session: &mut Session<'_>, context: &Context) -> Result<(), MeasureError>
             read(session, (series, step), Role::Measure, lba)?;
         }
     }
-    let mut distances: Vec<u64> = (0..32).map(|power| 1.5_f64.powi(power) as u64).collect();
-    distances.dedup();
-    for series in [AHEAD, AHEAD_SEQUENTIAL] {
-        for &distance in &distances {
-            let ahead = distance * unit;
-            if ahead * 4 > session.sectors() {
-                break;
-            }
-            for _ in 0..VOTES {
-                let lba = fresh(session).min(session.sectors() - ahead - 4 * unit) / unit * unit;
-                let key = (series, ahead as i64);
-                read(session, key, Role::Position, lba)?;
-                if series == AHEAD_SEQUENTIAL {
-                    read(session, key, Role::Position, lba + unit)?;
-                }
-                let now = session.device.now();
-                session.device.wait_until(now + Nanos(turn.0 * 6 + 20_000_000))?;
-                let from = if series == AHEAD_SEQUENTIAL { lba + unit } else { lba };
-                read(session, key, Role::Measure, from + ahead)?;
-            }
-        }
-    }
+    ahead(session, turn)?;
     for step in 0..VOTES as i64 {
         let lba = fresh(session).max(unit);
         read(session, (BEFORE, step), Role::Position, lba)?;
@@ -82,6 +75,57 @@ fn run(session: &mut Session<'_>, context: &Context) -> Result<(), MeasureError>
             }
             read(session, (SEGMENTS, count), Role::Measure, first)?;
         }
+    }
+    Ok(())
+}
+
+/// Reads ever farther behind another one, when the drive has had the time to read on so far.
+fn ahead(session: &mut Session<'_>, turn: Nanos) -> Result<(), MeasureError> {
+    pace(session)?;
+    let unit = session.unit();
+    let each_ms = pace_ms(session.record).unwrap_or(0.0);
+    let times = hits::hit_times(session.record);
+    let mut distances: Vec<u64> = (0..32).map(|power| 1.5_f64.powi(power) as u64 * unit).collect();
+    distances.dedup();
+    distances.retain(|&ahead| ahead * 4 <= session.sectors());
+    for series in [AHEAD, AHEAD_SEQUENTIAL] {
+        let mut empty = 0;
+        for &ahead in &distances {
+            // All of a slow drive's segment takes far longer than some revolutions.
+            let read_on = Nanos::from_ms(LONGER * each_ms * (ahead + 3 * unit) as f64);
+            let pause = Nanos(turn.0 * 6 + 20_000_000).max(Nanos(turn.0 * 2) + read_on).min(LONGEST_PAUSE);
+            for _ in 0..VOTES {
+                let lba = fresh(session).min(session.sectors() - ahead - 4 * unit) / unit * unit;
+                let key = (series, ahead as i64);
+                read(session, key, Role::Position, lba)?;
+                if series == AHEAD_SEQUENTIAL {
+                    read(session, key, Role::Position, lba + unit)?;
+                }
+                let now = session.device.now();
+                session.device.wait_until(now + pause)?;
+                let from = if series == AHEAD_SEQUENTIAL { lba + unit } else { lba };
+                read(session, key, Role::Measure, from + ahead)?;
+            }
+            let at = Ahead::of(session.record, (series, ahead), &times);
+            empty = if at.share > 0.0 { 0 } else { empty + 1 };
+            if empty == EMPTY {
+                break;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Blocks one behind the other at the end of the device, where the media are slowest.
+fn pace(session: &mut Session<'_>) -> Result<(), MeasureError> {
+    let unit = session.unit();
+    let sectors =
+        (BLOCK_BYTES / u64::from(session.device.info().sector_bytes)).next_multiple_of(unit).max(unit);
+    let blocks = BLOCKS.min(session.sectors() / 2 / sectors);
+    for block in 0..blocks {
+        let lba = (session.sectors() - blocks * sectors) / unit * unit + block * sectors;
+        let access = Access { mode: Mode::Read, lba, sectors: sectors as u32 };
+        session.take((PACE, block as i64), Role::Measure, access)?;
     }
     Ok(())
 }

@@ -124,6 +124,12 @@ impl<'a> Outlook<'a> {
         }
     }
 
+    /// The same with the rate that a look at the device showed: large reads one behind the other are what a scan does.
+    pub(super) fn streaming(self, look: Look) -> Self {
+        let bytes_per_s = if look.bytes_per_s > 0.0 { look.bytes_per_s } else { self.bytes_per_s };
+        Self { bytes_per_s, ..self }
+    }
+
     /// What drives of today need, with tens of zones and tracks along surfaces, or what smaller ones do.
     pub(super) fn by_size(&self, small: f64, large: f64) -> f64 {
         if self.device.bytes() < LARGE_BYTES { small } else { large }

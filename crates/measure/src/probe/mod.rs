@@ -24,7 +24,7 @@ mod write_cache;
 mod zoned;
 mod zones;
 
-pub use budget::fitting;
+pub use budget::{fitting, is_for_drive_file};
 pub(crate) use description::Context;
 pub use description::{Probe, Writing};
 
@@ -33,7 +33,7 @@ use crate::device::{Device, DeviceInfo};
 use crate::record::{ProbeName, Record};
 use crate::run::Scope;
 use description::Outlook;
-use look::Look;
+pub(crate) use look::Look;
 use std::collections::BTreeSet;
 
 /// All probes, in the order in which they run.
@@ -111,9 +111,16 @@ pub fn plan(wanted: &[String], device: &DeviceInfo) -> Result<Vec<&'static Probe
     Ok(chosen.into_iter().map(|place| PROBES[place]).collect())
 }
 
-/// How long a probe takes on the device's clock by what a record says so far, roughly, in s.
-pub(crate) fn expected_s(probe: &Probe, record: &Record, scope: &Scope) -> f64 {
-    (probe.expected_s)(&Outlook::of(record, scope))
+/// How long a probe takes on the device's clock by what a record says so far, roughly, in s, and a look at the device says how fast
+/// it streams, where one was taken.
+pub(crate) fn expected_s(probe: &Probe, record: &Record, scope: &Scope, look: Option<Look>) -> f64 {
+    let outlook = Outlook::of(record, scope);
+    let outlook = match look {
+        Some(look) if !record.has_finished(ProbeName::Rotation) => outlook.after(look),
+        Some(look) => outlook.streaming(look),
+        None => outlook,
+    };
+    (probe.expected_s)(&outlook)
 }
 
 /// How long probes will take on a device's clock that nothing is known of, roughly, in s. A few reads are made to see how fast

@@ -1,6 +1,7 @@
 //! What a record says so far: the rotation, the cache's answers, tracks, zones, surfaces and least times. Probes read it to
 //! plan what comes next, extraction to tell what was found; neither knows the other.
 
+pub(crate) mod ahead;
 pub(crate) mod cylinders;
 pub(crate) mod density;
 pub(crate) mod drops;

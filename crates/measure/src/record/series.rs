@@ -15,6 +15,8 @@ pub(crate) mod cache {
     pub(crate) const BEFORE: u32 = 4;
     /// The first of `step` places, after all of them were read.
     pub(crate) const SEGMENTS: u32 = 5;
+    /// Block after block at the end of the device: how fast what is read ahead comes off the media, at least.
+    pub(crate) const PACE: u32 = 6;
 }
 
 /// Of the probe `overhead`.

@@ -1,0 +1,58 @@
+//! What is told of caches: bounds hold, and a rate is that of hits alone.
+
+use headstack_measure::device::{self, OpenOptions};
+use headstack_measure::extract::{Extraction, extract};
+use headstack_measure::{Options, measure};
+
+/// A drive with other values, measured by some probes and those that they need.
+fn found(name: &str, probes: &[&str], values: &[(&str, &str)]) -> Extraction {
+    let overrides = values.iter().map(|&(key, value)| (key.to_owned(), value.to_owned())).collect();
+    let options = OpenOptions { seed: 1, overrides, ..OpenOptions::default() };
+    let mut device = device::open(&format!("sim:{name}"), &options).unwrap();
+    let probes = probes.iter().map(|&probe| probe.to_owned()).collect();
+    let done = measure(device.as_mut(), &Options { probes, ..Options::default() }, &mut |_| true).unwrap();
+    assert!(done.stopped.is_none(), "{name}: {:?}", done.stopped);
+    extract(&done.record).unwrap()
+}
+
+/// Six revolutions fill 400 to 700 sectors: that was told as what a segment of 2,048 holds.
+#[test]
+fn what_a_segment_holds_lies_within_its_bounds() {
+    let read_ahead = ("cache.read_ahead", "until-full");
+    for (kib, segments) in [("64.0", "4"), ("512.0", "2"), ("1024.0", "2")] {
+        let limit = ("cache.read_ahead_limit_kib", kib);
+        let values = [read_ahead, limit, ("cache.segment_kib", kib), ("cache.segments", segments)];
+        let found = found("seagate-st41601n", &["cache"], &values);
+        let size = found.parameter("cache_segment_sectors").unwrap();
+        let (lower, upper) = (size.lower.unwrap(), size.upper);
+        let truth = 2.0 * kib.parse::<f64>().unwrap();
+        assert!(lower > 0.6 * truth && lower <= truth, "{truth} sectors are true: {size:?}");
+        let upper = upper.expect("there was time enough to fill it");
+        assert!(upper >= truth && upper < 1.6 * truth, "{truth} sectors are true: {size:?}");
+    }
+}
+
+/// Reads of 16 to 64 sectors take a revolution, again and again: 10 MB/s were told as 4 ± 2.5.
+#[test]
+fn the_bus_shows_by_what_a_small_segment_holds() {
+    for (kib, known) in [("4.0", true), ("8.0", true), ("1.0", false)] {
+        let values = [("cache.read_ahead", "none"), ("cache.segment_kib", kib), ("cache.segments", "16")];
+        let found = found("seagate-st41601n", &["overhead"], &values);
+        let rate = found.cache.as_ref().unwrap().bus_mb_per_s;
+        assert_eq!(rate.is_some(), known, "segments of {kib} KiB: {rate:?}");
+        assert!(rate.is_none_or(|rate| (rate / BUS_MB_PER_S - 1.0).abs() < 0.02), "{kib} KiB: {rate:?}");
+    }
+}
+
+/// Drive to host of that drive.
+const BUS_MB_PER_S: f64 = 5.360_134;
+
+/// What the drive writes as fast as it comes fills no cache: 128 KiB were told as 10,000 and more.
+#[test]
+fn a_cache_that_never_fills_up_has_no_size() {
+    let values = [("write_policy.write-back.size_kib", "128.0"), ("controller.write_overhead_ms", "12.0")];
+    let found = found("maxtor-maxline-plus-ii", &["tracks"], &values);
+    let size = found.parameter("write_cache_kib").unwrap();
+    assert!(size.value.is_none_or(|kib| kib < 200.0), "128 is true: {size:?}");
+    assert!(size.lower.is_none_or(|kib| kib <= 128.0), "128 is true: {size:?}");
+}
