@@ -36,6 +36,7 @@ impl ZoneCylinders {
             first_cylinder,
             cylinders: zone.cylinders(),
             sectors_per_track: zone.sectors[zone.sectors.len() / 2],
+            per_turn: zone.sectors[zone.sectors.len() / 2] as f64,
             sectors_per_cylinder: zone.per_cylinder() as f64,
             anchor: (zone.first_lba, 0),
             first_lba: zone.first_lba,

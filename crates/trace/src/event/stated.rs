@@ -68,7 +68,8 @@ pub(super) fn holds(source: &mut dyn EventSource, events: u64) -> bool {
             return false;
         }
         if batch.is_empty() {
-            return read == events && !source.loss().is_certain();
+            // Of two events at one instant only the order of lines tells which was first.
+            return read == events && !source.loss().is_certain() && source.notes().out_of_order == 0;
         }
         read += batch.iter().filter(|event| event.action != Action::Message).count() as u64;
     }
@@ -99,6 +100,8 @@ mod tests {
         assert_eq!(holds(&(1..=41).collect::<Vec<_>>(), &end), Some(false));
         // As many, of which numbers tell that one is missing.
         assert_eq!(holds(&[&all[..9], &(11..=41).collect::<Vec<_>>()].concat(), &end), Some(false));
+        // All of them, and not as they were written.
+        assert_eq!(holds(&[&all[1..], &all[..1]].concat(), &end), Some(false));
         assert_eq!(holds(&all, ""), None);
         assert_eq!(holds(&all, "# headstack: some events end here\n"), None);
     }
