@@ -118,19 +118,21 @@ fn in_order(points: &mut Vec<Line>, at: &At, report: &mut Report) -> Result<(), 
     Ok(())
 }
 
-/// A time so far below those of the next shorter and the next longer seek is no arm's.
+/// A time so far below those of the next shorter and the next longer seek is no arm's; nor is one as far above both.
 const MISPRINT: f64 = 0.75;
 
 /// Times that no noise explains: DiskSim goes by them, and so does the drive, until somebody takes them out.
 fn misprints(points: &[[f64; 2]], at: &At, report: &mut Report) {
     for around in points.windows(3) {
         let [shorter, here, longer] = [around[0], around[1], around[2]];
-        if here[1] < MISPRINT * shorter[1].min(longer[1]) {
+        let is_less = here[1] < MISPRINT * shorter[1].min(longer[1]);
+        if is_less || MISPRINT * here[1] > shorter[1].max(longer[1]) {
+            let than = if is_less { "less" } else { "more" };
             report.warn(
                 at,
                 format!(
-                    "a seek over {} cylinders takes {} ms, less than over {} ({}) and over {} ({}): a misprint? DiskSim goes by it, and so \
-                     does the drive; without that line its neighbours speak for it",
+                    "a seek over {} cylinders takes {} ms, {than} than over {} ({}) and over {} ({}): a misprint? DiskSim goes by it, and so \
+                     does the drive; without that line, and one less announced in the first, its neighbours speak for it",
                     here[0], here[1], shorter[0], shorter[1], longer[0], longer[1]
                 ),
             );

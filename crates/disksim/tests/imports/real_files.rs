@@ -62,6 +62,14 @@ fn seek_times_that_look_like_misprints_are_told() {
         let drive = one(folder.join(name).with_extension("diskspecs")).unwrap();
         let warnings = drive.report.warnings.iter().filter(|warning| warning.message.contains("misprint"));
         let told: Vec<&str> = warnings.map(|warning| warning.message.as_str()).collect();
+        if name == "atlas10k" {
+            let [one] = told[..] else { panic!("{told:?}") };
+            assert!(
+                one.starts_with("a seek over 4700 cylinders takes 9.463 ms, more than over 4600 (6.486)"),
+                "{one}"
+            );
+            continue;
+        }
         if name != "ibm18es" {
             assert!(told.is_empty(), "{name}: {told:?}");
             continue;
