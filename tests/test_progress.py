@@ -136,7 +136,7 @@ def test_a_study_of_minutes_says_so_where_no_progress_is_shown(
 
 def test_calibrate_tells_how_many_drives_were_tried(tmp_path: Path) -> None:
     rows = tmp_path / "rows.parquet"
-    run_cli("simulate", "hp-97560", "--workload", "unix-like", "--requests", "3000", "--out", rows)
+    run_cli("simulate", "hp-97560", "--workload", "unix-like", "--requests", "20000", "--out", rows)
     words = ("calibrate", "hp-97560", "--trace", rows, "--rounds", "1", "--parameters", "controller")
     told = on_terminal(*words)
     assert re.search(r"trying drives\b.*\d drives, (under 1|\d+) s so far", told)

@@ -61,7 +61,7 @@ def test_a_dask_worker_that_is_killed_loses_nothing(tmp_path: Path) -> None:
 
 def test_a_dask_scheduler_that_is_lost_leaves_runs_to_be_made(tmp_path: Path) -> None:
     pytest.importorskip("distributed", reason="needs `distributed`: pip install 'headstack[dask]'")
-    file = written(tmp_path, BASE.replace("300", "30_000") + RPM + GAP + "[repeats]\ncount = 3\n")
+    file = written(tmp_path, BASE.replace("300", "200_000") + RPM + GAP + "[repeats]\ncount = 3\n")
     out, address = tmp_path / "out", tmp_path / "scheduler.json"
     begin = [sys.executable, "-m"]
     scheduler = subprocess.Popen(

@@ -56,7 +56,7 @@ def sentence(about: Analysis) -> str:
     if found:
         return " ".join(_said(each, about["bursts"]) for each in found)
     compared = [each for each in effects if each["times_as_long"] is not None]
-    none = "No cause found on any device by itself" if _devices_differ(about["fleet"]) else "No cause found"
+    none = "No cause found on any device by itself" if _devices_differ(about.get("fleet")) else "No cause found"
     if compared:
         return " ".join([f"{none}.", *(_as_sentence(_compared(each)) for each in compared)])
     return f"{none}: too little happened beside the reads to compare them with."

@@ -139,7 +139,9 @@ pub(super) fn silent_of_packed<S: EventSource>(
 fn ends_of(mut source: impl EventSource) -> Ends {
     let (mut ends, mut batch) = (Ends::default(), Vec::new());
     while source.next_events(&mut batch).is_ok() && !batch.is_empty() {
-        batch.iter().for_each(|event| ends.push(event));
+        for event in &batch {
+            ends.push(event);
+        }
     }
     ends
 }
