@@ -337,6 +337,7 @@ mod tests {
     /// It was believed, and responses were as much too long as the clock was set back.
     #[test]
     fn numbers_and_times_that_go_different_ways_tell_of_a_clock_that_was_set_back() {
+        use Numbered::{Again, Ahead, Late, SetBack};
         let said = |events: &[(u64, u64)]| {
             let mut all = RunningNumbers::default();
             let take = |&(number, ms): &(u64, u64)| {
@@ -345,7 +346,6 @@ mod tests {
             };
             events.iter().map(take).collect::<Vec<_>>()
         };
-        use Numbered::{Again, Ahead, Late, SetBack};
         // By number, and by time.
         assert_eq!(
             said(&[(1, 10), (2, 20), (3, 12), (4, 30), (2, 20)]),
