@@ -33,6 +33,9 @@ pub(super) static SEEK_CURVE: Probe = Probe {
 /// A third of them are reads behind a read, and a third writes behind one.
 const ACCESSES_IN_TURNS: i64 = 900;
 
+/// A difference of two least times is noise up to so many times what a single completion is off.
+const TIMES_NOISE: f64 = 6.0;
+
 /// Reads cost many more accesses where the cache is large: one distance of so many shows the difference to writes.
 const FEWER_READS: usize = 4;
 
@@ -68,7 +71,8 @@ fn run(session: &mut Session<'_>, _context: &Context) -> Result<(), MeasureError
     if !writable {
         return Ok(());
     }
-    if curve.settles_differ(session.spindle()?) {
+    let noise_ms = session.spindle()?.ms(session.noise);
+    if curve.settles_differ(session.spindle()?, ALIKE_MS.max(TIMES_NOISE * noise_ms)) {
         curve.other_reads(session, &distances)?;
     }
     to_surfaces(session, &curve.map)?;
@@ -135,15 +139,16 @@ impl Curve {
         Ok(())
     }
 
-    /// Whether seeks before writes take longer than those before reads by more over some distances than over others.
-    fn settles_differ(&self, spindle: Spindle) -> bool {
+    /// Whether seeks before writes take longer than those before reads by more over some distances than over others, and not by less
+    /// than `alike_ms`.
+    fn settles_differ(&self, spindle: Spindle, alike_ms: f64) -> bool {
         let (writes, reads) = (&self.found[WRITES_INWARDS as usize], &self.found[READS_INWARDS as usize]);
         let more = |&(distance, read): &(u64, f64)| {
             let write = writes.iter().find(|write| write.0 == distance)?.1;
             Some(spindle.ms(wrap_signed(write - read)))
         };
         let all: Vec<f64> = reads.iter().filter_map(more).collect();
-        !all.is_empty() && all.iter().any(|ms| (ms - median(&all)).abs() >= ALIKE_MS)
+        !all.is_empty() && all.iter().any(|ms| (ms - median(&all)).abs() >= alike_ms)
     }
 
     /// Reads over the distances that were left out: how long a write settles shows at each.
