@@ -167,6 +167,7 @@ class Seeks(TypedDict):
     write: list[SeekPoint]
     read: list[SeekPoint]
     inward_extra_ms: Figure
+    inward_extra_ci95_ms: Figure
     write_minus_read_ms: Figure
     two_piece: TwoPiece | None
     seeker: list[SeekerPoint]
