@@ -123,6 +123,16 @@ def test_a_budget_that_leaves_no_time_for_the_file_asked_for_is_refused_before_i
     assert not file.exists()
 
 
+def test_a_drive_file_that_was_held_against_nothing_says_so(tmp_path: Path) -> None:
+    """It was saved without a word, though such files may be off by a sixth of each access."""
+    needed = [each["probe"] for each in library.measure.plan("sim:mock-disk") if each["for_drive_file"]]
+    file = tmp_path / "d.toml"
+    outcome = headstack("measure", "sim:mock-disk", *(name for name in needed if name != "random"), "--save", file)
+    assert outcome.code == 1, outcome.err
+    assert "warning: nothing says how well the drive file replays the device" in outcome.err
+    assert file.read_text().startswith("# CAUTION: the record holds no random accesses (probe `random`)")
+
+
 def test_a_scan_says_in_a_sentence_what_it_found(tmp_path: Path) -> None:
     page = tmp_path / "p.html"
     found = headstack("measure", "sim:mock-disk", "scan", "--scan-percent", "20", "--report", page, "--json").json()

@@ -80,7 +80,7 @@ pub struct DriveFile {
 pub fn drive_file(record: &Record, name: &str) -> Result<DriveFile, MeasureError> {
     let spec = rebuilt(record, &extract(record)?, name)?;
     let replay = replay(record, &spec)?;
-    let head = replay.as_ref().map(head).unwrap_or_default();
+    let head = replay.as_ref().map_or_else(|| NOT_REPLAYED.to_owned(), head);
     Ok(DriveFile { toml: head + &spec.to_toml(), replay })
 }
 
@@ -186,6 +186,9 @@ impl ReplayScore {
         })
     }
 }
+
+/// The head of a drive file that was held against nothing.
+const NOT_REPLAYED: &str = "# CAUTION: the record holds no random accesses (probe `random`): nothing says how well this file replays the device.\n\n";
 
 /// The head of a drive file, as comments.
 fn head(replay: &Replay) -> String {

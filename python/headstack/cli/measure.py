@@ -277,8 +277,11 @@ def _tell(found: Measurement, outputs: tuple[Path | None, Path | None], *, shows
 
         write_toml(save, drive)
         output.wrote(save, zones_apart(found.found, drive))
-        untrue = found.replay is not None and not found.replay["within_limit"]
-        in_part = in_part or untrue
+        if found.replay is None:
+            output.warning(
+                "nothing says how well the drive file replays the device: no random accesses were recorded (probe `random`)"
+            )
+        in_part = in_part or found.replay is None or not found.replay["within_limit"]
     if not rotates:
         output.error(
             f"{found.device} does not rotate: its times do not depend on any angle",
