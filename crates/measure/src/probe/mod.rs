@@ -5,6 +5,7 @@ mod angles;
 mod budget;
 mod cache;
 mod description;
+mod evenly;
 mod head_zones;
 mod look;
 mod no_skews;

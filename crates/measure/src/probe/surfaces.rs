@@ -2,6 +2,7 @@
 //! times between tracks say whether those are of one cylinder or of one surface.
 
 use super::description::{Context, Probe, Writing};
+use super::evenly::evenly;
 use super::turning;
 use crate::MeasureError;
 use crate::angles::finder::Finder;
@@ -52,6 +53,10 @@ fn by_skews(session: &mut Session<'_>, context: &Context) -> Result<bool, Measur
     let mut count = context.known.borders.len();
     let mut borders: Vec<Border> = context.known.borders.clone();
     let mut tested = false;
+    // One surface, or skews that are all alike: thousands of tracks would be followed for nothing.
+    if pattern.is_none() && evenly(session, &context.known, MOST_TRACKS as u64)? {
+        return Ok(false);
+    }
     loop {
         if let Some(found) = &pattern
             && !tested

@@ -93,6 +93,8 @@ pub(crate) mod surfaces {
     pub(crate) const FROM_FIRST: u32 = 4;
     /// To track `step` from the one before, where that may lie in the same cylinder.
     pub(crate) const BESIDE: u32 = 5;
+    /// The first tracks of a zone, of whose number this is the first series, and looks far behind them: whether they follow evenly.
+    pub(crate) const EVEN: u32 = 10;
 }
 
 /// Of the probe `seek-curve`; `step` is the distance in cylinders.
