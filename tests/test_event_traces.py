@@ -424,6 +424,7 @@ def test_tables_are_read_by_their_columns(tmp_path: Path) -> None:
         assert (about["requests"], about["reads"], about["bytes_read"]) == (2, 1, 4096)
     assert by_name["first_arrival_s"] == 0
     assert "needs a unit" in refused("trace", "info", path, "--columns", "time:4,op:1,offset:2,size:3")
+    assert "`offset:2` needs a unit" in refused("trace", "info", path, "--columns", "time:4:us,op:1,offset:2,size:3")
     assert "says it again" in refused("trace", "info", path, "--format", "alibaba", "--columns", "op:1")
     assert "alibaba" in headstack("trace", "formats").out
 

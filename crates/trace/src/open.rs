@@ -155,9 +155,10 @@ fn of_processes(path: &Path, format: &'static str, options: &OpenOptions) -> Res
 
 /// The format the options name, else the one the file looks like.
 pub(crate) fn chosen_format(input: &Input, options: &OpenOptions) -> Result<&'static Format, TraceError> {
-    match &options.format {
+    match options.format.as_deref() {
+        Some("csv") => format::table(input),
         Some(name) => format::named(name),
-        None if !options.columns.is_empty() => format::named("csv"),
+        None if !options.columns.is_empty() => format::table(input),
         None if options.blkparse_format.is_some() => format::named("blkparse"),
         None => format::detect(input),
     }

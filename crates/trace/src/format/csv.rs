@@ -17,7 +17,7 @@
 //! | `major` | the major number, of which `device` is the minor one: the device is that of the kernel, major × 2^20 + minor |
 //! | `flags` | the bits of [`RequestFlags`], 0 if absent |
 //!
-//! The separator (comma, semicolon, tab or bar) is the one that occurs most in the header. Cells may stand in double quotes,
+//! The separator (comma, semicolon, tab or bar) is the one that occurs most in the header; where none does, blanks are. Cells may stand in double quotes,
 //! not across lines. Comments start with `#`; the comment `# sector_bytes = N` before the header states the sector size,
 //! which is otherwise 512 or `--sector-bytes`. Other columns are ignored.
 
@@ -205,10 +205,11 @@ pub(crate) fn cells_of(line: &[u8]) -> Vec<String> {
     cells.map(|cell| String::from_utf8_lossy(cell).escape_debug().to_string()).collect()
 }
 
-/// The separator that occurs most.
+/// The separator that occurs most; a blank where there is no other.
 fn separator_of(line: &[u8]) -> u8 {
     let count = |separator: u8| memchr::memchr_iter(separator, line).count();
-    [b'|', b'\t', b';', b','].into_iter().max_by_key(|&byte| count(byte)).unwrap_or(b',')
+    let most = [b'|', b'\t', b';', b','].into_iter().max_by_key(|&byte| count(byte)).unwrap_or(b',');
+    if count(most) == 0 && count(b' ') > 0 { b' ' } else { most }
 }
 
 struct Parser {
@@ -485,6 +486,12 @@ mod tests {
         let (start, finish) = (Nanos(1_000_001_000), Nanos(1_002_000_000));
         assert_eq!(requests[0], Request { start, finish, flags: RequestFlags(9), ..first });
         assert_eq!(requests[1], Request::new(Nanos(2_000_000_000), Op::Write, Lba(2), 1));
+    }
+
+    #[test]
+    fn blanks_are_between_cells_where_nothing_else_is() {
+        let requests = read_text(None, "arrival_us op lba  sectors\n1 R  16 8\n2   W 32 8\n").unwrap();
+        assert_eq!(requests[1], Request::new(Nanos(2_000), Op::Write, Lba(32), 8));
     }
 
     #[test]

@@ -143,10 +143,7 @@ pub(crate) fn detect(input: &Input) -> Result<&'static Format, TraceError> {
     let path = input.path().display();
     match likely(input)[..] {
         [one] => doubt::doubt(one, input).map_or(Ok(one), Err),
-        [] if is_utf16(input.sample()) => Err(TraceError::unusable(
-            format!("`{path}` is text in UTF-16"),
-            "make UTF-8 of it: `iconv -f UTF-16 -t UTF-8`, or `Out-File -Encoding utf8` in PowerShell".into(),
-        )),
+        [] if is_utf16(input.sample()) => Err(wide(input)),
         [] => Err(TraceError::unusable(
             format!("`{path}` does not begin like a trace of any known format"),
             format!(
@@ -161,6 +158,18 @@ pub(crate) fn detect(input: &Input) -> Result<&'static Format, TraceError> {
             "choose one with --format".into(),
         )),
     }
+}
+
+/// The table whose columns the user named.
+pub(crate) fn table(input: &Input) -> Result<&'static Format, TraceError> {
+    if is_utf16(input.sample()) { Err(wide(input)) } else { named("csv") }
+}
+
+fn wide(input: &Input) -> TraceError {
+    TraceError::unusable(
+        format!("`{}` is text in UTF-16", input.path().display()),
+        "make UTF-8 of it: `iconv -f UTF-16 -t UTF-8`, or `Out-File -Encoding utf8` in PowerShell".into(),
+    )
 }
 
 fn is_utf16(sample: Sample<'_>) -> bool {

@@ -117,6 +117,12 @@ pub(crate) fn expanded(options: &OpenOptions) -> Result<OpenOptions, TraceError>
             "give one of them".into(),
         ));
     }
+    if let Some(word) = preset.reads.iter().find(|word| preset.writes.contains(word)) {
+        return Err(TraceError::unusable(
+            format!("format {name}: `{word}` is said to be a read and a write"),
+            "leave it in `reads` or in `writes`".into(),
+        ));
+    }
     let separator = preset.separator.map(u8::try_from).transpose().map_err(|_| {
         TraceError::unusable(
             format!("format {name}: the separator is not an ASCII character"),
@@ -149,9 +155,20 @@ fn of_file(path: &Path) -> Result<Preset, TraceError> {
 /// If a part is not of that form.
 pub fn columns(words: &str) -> Result<Vec<(String, String)>, TraceError> {
     let words = words.split(',').map(str::trim);
-    let columns = words.clone().map(column).collect::<Result<Vec<_>, _>>()?;
+    let in_bytes = words.clone().any(|word| is_in_bytes(word));
+    let columns = words.clone().map(|word| column(word, in_bytes)).collect::<Result<Vec<_>, _>>()?;
     let field = |word: &'_ str| word.split(':').next().unwrap_or_default().trim().to_owned();
     let fields: Vec<_> = words.map(field).collect();
+    let repeated = |at: usize| columns[..at].iter().position(|(place, _)| *place == columns[at].0);
+    if let Some((before, at)) = (0..columns.len()).find_map(|at| repeated(at).map(|before| (before, at))) {
+        return Err(TraceError::unusable(
+            format!(
+                "--columns: column `{}` is said to hold two things, `{}` and `{}`",
+                columns[at].0, fields[before], fields[at]
+            ),
+            "name each column once".into(),
+        ));
+    }
     match fields.iter().enumerate().find(|(at, field)| fields[..*at].contains(field)) {
         Some((_, twice)) => Err(TraceError::unusable(
             format!("--columns: two columns are said to hold `{twice}`"),
@@ -175,7 +192,13 @@ fn said_otherwise(word: &str) -> Option<&'static str> {
     }
 }
 
-fn column(word: &str) -> Result<(String, String), TraceError> {
+/// Whether a word says an offset in bytes; a size without a unit is then in bytes, too.
+fn is_in_bytes(word: &str) -> bool {
+    let mut parts = word.split(':').map(str::trim);
+    parts.next() == Some("offset") && parts.nth(1) == Some("bytes")
+}
+
+fn column(word: &str, in_bytes: bool) -> Result<(String, String), TraceError> {
     let unlike = |problem: &str| {
         TraceError::unusable(
             format!("--columns: `{word}` {problem}"),
@@ -198,8 +221,12 @@ fn column(word: &str) -> Result<(String, String), TraceError> {
             format!("{field}_{unit}")
         }
         ("time" | "start" | "finish" | "response", _) => return Err(unlike("needs a unit: s, ms, us or ns")),
-        ("offset", None | Some("bytes")) => "offset_bytes".into(),
+        ("offset", None) => return Err(unlike("needs a unit: bytes or sectors")),
+        ("offset", Some("bytes")) => "offset_bytes".into(),
         ("offset", Some("sectors")) => "lba".into(),
+        ("size", None) if !in_bytes => {
+            return Err(unlike("needs a unit: bytes or sectors, as no offset is in bytes"));
+        }
         ("size", None | Some("bytes")) => "size_bytes".into(),
         ("size", Some("sectors")) => "sectors".into(),
         ("offset" | "size", _) => return Err(unlike("has a unit that is neither bytes nor sectors")),
@@ -270,7 +297,7 @@ mod tests {
         assert_eq!(devices, [8 << 20, 8 << 20 | 16, 9 << 20]);
         let error = read("fiu", "5 100 fio 0 8 R 4096 0 a0\n").unwrap_err();
         assert!(error.to_string().contains("4096,0 is not a device"), "{error}");
-        let columns = columns("time:0:ms,op:1,offset:2,size:3,major:4").unwrap();
+        let columns = columns("time:0:ms,op:1,offset:2:bytes,size:3,major:4").unwrap();
         let options = OpenOptions { columns, ..OpenOptions::default() };
         let error = read_all(text_file("1,R,512,512,8\n").path(), &options).unwrap_err();
         assert!(error.to_string().contains("needs the minor one"), "{error}");
@@ -278,7 +305,7 @@ mod tests {
 
     #[test]
     fn a_file_needs_an_offset_in_bytes() {
-        let columns = columns("time:0:ms,op:1,file:2,offset:3:sectors,size:4").unwrap();
+        let columns = columns("time:0:ms,op:1,file:2,offset:3:sectors,size:4:bytes").unwrap();
         let options = OpenOptions { columns, ..OpenOptions::default() };
         let error = read_all(text_file("1,R,f,8,512\n").path(), &options).unwrap_err();
         assert!(error.to_string().contains("no such column"), "{error}");
@@ -291,13 +318,16 @@ mod tests {
         let write = |text: &str| std::fs::write(&path, text).unwrap();
         let name = path.to_string_lossy().into_owned();
         write(
-            "name = 'mine'\nabout = 'mine'\nseparator = ';'\ncolumns = 'time:t:ms,offset:at,size:n:sectors,op:w'\n",
+            "name = 'mine'\nabout = 'mine'\nseparator = ';'\ncolumns = 'time:t:ms,offset:at:bytes,size:n:sectors,op:w'\n",
         );
         let read_own = |text: &str| read(&name, text);
         let requests = read_own("w;t;at;n\nR;5;1024;2\n").unwrap();
         assert_eq!(requests, [Request::new(Nanos(5_000_000), Op::Read, Lba(2), 2)]);
         let error = read_own("w;t;place;n\nR;5;1024;2\n").unwrap_err();
         assert!(error.to_string().contains("no column `at`"), "{error}");
+        write("name = 'mine'\nabout = ''\ncolumns = 'time:0:us'\nreads = ['X']\nwrites = ['W', 'X']\n");
+        let error = read_own("").unwrap_err().to_string();
+        assert!(error.contains("`X` is said to be a read and a write"), "{error}");
         write("name = 'mine'\nabout = ''\ncolums = ''\n");
         let error = read_own("").unwrap_err();
         assert!(error.to_string().contains("colums"), "{error}");
@@ -313,6 +343,13 @@ mod tests {
             ("time:0", "needs a unit"),
             ("time:0:h", "needs a unit"),
             ("size:1:kib", "neither bytes nor sectors"),
+            ("time:0:us,op:1,offset:2,size:3", "`offset:2` needs a unit: bytes or sectors"),
+            ("time:0:us,op:1,offset:2:sectors,size:3", "`size:3` needs a unit: bytes or sectors"),
+            ("time:0:us,op:1,lba:1:bytes", "names no field"),
+            (
+                "time:0:us,op:0,offset:2:bytes,size:3",
+                "column `0` is said to hold two things, `time` and `op`",
+            ),
             ("place:1", "names no field"),
             ("lba:2", "names no field; did you mean offset:COLUMN:sectors?"),
             ("time:0:us,time:1:us,op:2", "two columns are said to hold `time`"),
