@@ -296,6 +296,10 @@ def test_losses_are_said_and_left_out(tmp_path: Path) -> None:
     assert as_btt["doubtful"] == 0
     assert as_btt["pairs"] > about["pairs"]
     assert "an empty file of processor 6" in headstack("trace", "match", folder).out
+    analysed = headstack("trace", "analyze", folder, "--pairing", "btt", "--json")
+    assert analysed.json()["pairing"] == "btt"
+    assert "of events that do not belong together" in analysed.err
+    assert headstack("trace", "analyze", folder, "--json").json()["pairing"] == "strict"
     page = tmp_path / "page.html"
     headstack("trace", "analyze", folder, "--report", page)
     assert "an empty file of processor 6" in page.read_text()

@@ -14,7 +14,7 @@ from headstack.errors import InputError
 from headstack.overrides import scheduler_override
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from headstack import Trace
 
@@ -140,6 +140,10 @@ class ReadOptions:
             "pairs whatever is left, as btt does.",
         ),
     ] = None
+
+    def paired(self, about: Mapping[str, Any]) -> str | None:
+        """By which rule the events of a trace were paired; None where it is none of events."""
+        return (self.pairing or "strict") if "pairs" in about else None
 
     def given(self) -> list[str]:
         """The options that were given, as typed."""

@@ -46,8 +46,13 @@ def analyze(
         trace_page(trace.name or as_given(trace), about).write(report)
     if not about["requests"] and not (about["flushes"] or about["discards"]):
         output.warning(unpaired_words(about) or how.nothing_left())
+    if how.pairing == "btt" and (about.get("orphans") or lost_words(about)):
+        output.warning(
+            "whatever is left was paired, as btt does: where events are lost, responses and causes may be of events that do not belong together",
+            "--pairing strict, the default, leaves such pairs out",
+        )
     if json:
-        output.print_json({"trace": as_given(trace), **about})
+        output.print_json({"trace": as_given(trace), "pairing": how.paired(about), **about})
         return 0
     output.trace_notes(about["notes"])
     _show(trace, about)

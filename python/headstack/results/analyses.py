@@ -320,3 +320,5 @@ class AnalyzeOutput(Analysis):
     """What `trace analyze --json` prints."""
 
     trace: str
+    pairing: str | None
+    """By which rule events were paired; null where the trace is none of events."""
