@@ -65,6 +65,7 @@ use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
 use headstack_units::Nanos;
 
+use super::btt::Lacks;
 use super::{Action, Event, Marks};
 use crate::Io;
 use active::Active;
@@ -241,9 +242,11 @@ impl Pairing {
 
     /// Ends that lack their begin so far, and pairs.
     pub(crate) fn alone(&self) -> Alone {
-        let Losses { services, unqueued, undispatched, .. } = &self.losses;
+        let Losses { services, unqueued, undispatched, unhosted, .. } = &self.losses;
         let completions = services.ends_alone().saturating_sub(*undispatched);
-        Alone { completions, unqueued: *unqueued, undispatched: *undispatched, pairs: self.counts.pairs }
+        let (unqueued, undispatched, unhosted) = (*unqueued, *undispatched, *unhosted);
+        let PairingCounts { pairs, merges, .. } = self.counts;
+        Alone { completions, unqueued, undispatched, pairs, unhosted, merges }
     }
 
     /// Whether something has no end though far more ended since than ever did while one was at the device; of a `half` of a trace that was
@@ -265,7 +268,12 @@ impl Pairing {
     /// Whether each half so far has its other, each dispatch its queueing, and nothing is doubtful.
     pub(crate) fn has_all(&self) -> bool {
         let counts = &self.counts;
-        counts.orphans() + counts.doubtful + counts.without_queueing + self.losses.unqueued == 0
+        counts.orphans()
+            + counts.doubtful
+            + counts.without_queueing
+            + self.losses.unqueued
+            + self.losses.unhosted
+            == 0
     }
 
     /// What the beginning of a trace without losses, which begins at `begun`, tells: whose queueing is traced and how long things wait,
@@ -275,7 +283,7 @@ impl Pairing {
         let longest_wait = self.losses.waits.longest();
         let queued_before = Nanos(begun.0.saturating_add(longest_wait.0.saturating_mul(2)));
         let overlaps = Some(self.losses.overlaps).filter(|overlaps| overlaps.are_seen()).unwrap_or_default();
-        let losses = Losses { overlaps, ..Losses::default() };
+        let losses = Losses { overlaps, most_meanwhile: self.losses.most_meanwhile, ..Losses::default() };
         let queueing = self.queueing.clone();
         let (lossy, balanced, only_alone, cut, late) = (false, self.balanced, false, None, Vec::new());
         Survey { lossy, balanced, only_alone, queueing, dispatch_nothing, queued_before, losses, cut, late }
@@ -346,7 +354,9 @@ impl Pairing {
             }
             Action::BackMerge | Action::FrontMerge => {
                 self.counts.merges += 1;
-                self.queued.merge(event, event.marks.has(Marks::WRITE));
+                let write = event.marks.has(Marks::WRITE);
+                self.losses.unhosted += u64::from(!self.queued.has_host(event, write));
+                self.queued.merge(event, write);
             }
             Action::Split => {
                 self.counts.splits += 1;
@@ -397,6 +407,15 @@ impl Pairing {
         match self.rule {
             PairingRule::Strict => self.now.saturating_sub(LOST_AFTER),
             PairingRule::Btt => Nanos::ZERO,
+        }
+    }
+
+    /// What the trace lacks, as far as known.
+    pub(crate) fn lacks(&self) -> Lacks {
+        match self.rule {
+            PairingRule::Strict if self.lossy => Lacks::Events,
+            PairingRule::Strict if self.counts.orphans() + self.counts.doubtful > 0 => Lacks::Halves,
+            _ => Lacks::Nothing,
         }
     }
 

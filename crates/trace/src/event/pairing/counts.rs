@@ -55,6 +55,9 @@ impl PairingCounts {
 const FEW: u64 = 4;
 const SHARE: u64 = 20;
 
+/// So many merges with nothing, and one for so many merges, tell so, too: each has something to be merged with.
+const UNHOSTED: u64 = 2;
+
 /// Ends that lack their begin, and pairs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Alone {
@@ -65,6 +68,9 @@ pub(crate) struct Alone {
     /// Completions of what was queued and never dispatched.
     pub(super) undispatched: u64,
     pub(super) pairs: u64,
+    /// Merges where nothing waits that can be merged with.
+    pub(super) unhosted: u64,
+    pub(super) merges: u64,
 }
 
 impl Alone {
@@ -74,7 +80,9 @@ impl Alone {
         let unqueued = (self.unqueued - then.unqueued).abs_diff(self.undispatched - then.undispatched);
         let alone = self.completions.saturating_sub(then.completions) + unqueued;
         let pairs = self.pairs - then.pairs;
+        let (unhosted, merges) = (self.unhosted - then.unhosted, self.merges - then.merges);
         pairs > 0 && alone >= FEW && alone * SHARE >= pairs
+            || unhosted >= UNHOSTED && unhosted * SHARE >= merges
     }
 
     /// Whether there are so few pairs that the slowest says little of others.
