@@ -71,8 +71,8 @@ impl Fast {
     }
 }
 
-/// Of 120 such texts … lost requests, up to 570 of 60,000: those that are slow while hundreds of others are completed were taken for ones
-/// whose completion is missing.
+/// Those that are slow while hundreds of others are completed were taken for ones whose completion is missing: of 192 kinds of such loads 64 lost
+/// some, up to 842 requests.
 #[test]
 fn of_whole_text_no_slow_request_is_left_out() {
     let (mut texts, mut lost) = (0_usize, Vec::new());

@@ -57,6 +57,21 @@ fn paired_whole(mut pairing: Pairing, mut events: EventReader) -> Option<(Pairin
 /// ends behind it was not begun in its earlier half. `whole`: all of the trace was read; `certain`: it is known that events
 /// are missing, and numbers tell what.
 pub(super) fn lacking(all: &VecDeque<Vec<Event>>, whole: bool, certain: bool) -> Option<Alone> {
+    let (pairing, half, half_at) = in_halves(all);
+    let alone = pairing.alone();
+    let lacks_ends = !certain && pairing.lacks_ends(half_at.filter(|_| whole));
+    (alone.are_many_since(half) || lacks_ends).then_some(alone)
+}
+
+/// The same, if all that is known is that pieces were merged with nothing that waited.
+pub(super) fn unhosted(all: &VecDeque<Vec<Event>>) -> Option<Alone> {
+    let (pairing, half, _) = in_halves(all);
+    let alone = pairing.alone();
+    alone.are_unhosted_since(half).then_some(alone)
+}
+
+/// Pairing of these events, what was alone at the end of their earlier half, and when that ended.
+fn in_halves(all: &VecDeque<Vec<Event>>) -> (Pairing, Alone, Option<Nanos>) {
     let count: usize = all.iter().map(Vec::len).sum();
     let mut pairing = Pairing::of_all();
     let (mut half, mut half_at) = (pairing.alone(), None);
@@ -66,9 +81,7 @@ pub(super) fn lacking(all: &VecDeque<Vec<Event>>, whole: bool, certain: bool) ->
             (half, half_at) = (pairing.alone(), Some(event.time));
         }
     }
-    let alone = pairing.alone();
-    let lacks_ends = !certain && pairing.lacks_ends(half_at.filter(|_| whole));
-    (alone.are_many_since(half) || lacks_ends).then_some(alone)
+    (pairing, half, half_at)
 }
 
 #[cfg(test)]

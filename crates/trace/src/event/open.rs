@@ -155,7 +155,11 @@ impl EventReader {
             return self;
         }
         // Once losses are known, what came before them is looked at again.
-        let lacking = if has_all { None } else { balance::lacking(&self.ahead, is_whole, is_certain) };
+        let lacking = match has_all {
+            true if pairing.alone().are_unhosted() => balance::unhosted(&self.ahead),
+            true => None,
+            false => balance::lacking(&self.ahead, is_whole, is_certain),
+        };
         if pairing.is_lossy() || is_certain || lacking.is_some() {
             let mut again = Pairing::new(PairingRule::Strict);
             again.events_are_missing();

@@ -268,12 +268,7 @@ impl Pairing {
     /// Whether each half so far has its other, each dispatch its queueing, and nothing is doubtful.
     pub(crate) fn has_all(&self) -> bool {
         let counts = &self.counts;
-        counts.orphans()
-            + counts.doubtful
-            + counts.without_queueing
-            + self.losses.unqueued
-            + self.losses.unhosted
-            == 0
+        counts.orphans() + counts.doubtful + counts.without_queueing + self.losses.unqueued == 0
     }
 
     /// What the beginning of a trace without losses, which begins at `begun`, tells: whose queueing is traced and how long things wait,
@@ -355,7 +350,9 @@ impl Pairing {
             Action::BackMerge | Action::FrontMerge => {
                 self.counts.merges += 1;
                 let write = event.marks.has(Marks::WRITE);
-                self.losses.unhosted += u64::from(!self.queued.has_host(event, write));
+                // What was split ends elsewhere than what was queued.
+                let is_lone = self.counts.splits == 0 && !self.queued.has_host(event, write);
+                self.losses.unhosted += u64::from(is_lone);
                 self.queued.merge(event, write);
             }
             Action::Split => {

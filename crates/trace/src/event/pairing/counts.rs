@@ -80,9 +80,18 @@ impl Alone {
         let unqueued = (self.unqueued - then.unqueued).abs_diff(self.undispatched - then.undispatched);
         let alone = self.completions.saturating_sub(then.completions) + unqueued;
         let pairs = self.pairs - then.pairs;
+        pairs > 0 && alone >= FEW && alone * SHARE >= pairs || self.are_unhosted_since(then)
+    }
+
+    /// Whether any piece was merged with nothing.
+    pub(crate) fn are_unhosted(self) -> bool {
+        self.unhosted > 0
+    }
+
+    /// Whether so many pieces were merged with nothing since then.
+    pub(crate) fn are_unhosted_since(self, then: Self) -> bool {
         let (unhosted, merges) = (self.unhosted - then.unhosted, self.merges - then.merges);
-        pairs > 0 && alone >= FEW && alone * SHARE >= pairs
-            || unhosted >= UNHOSTED && unhosted * SHARE >= merges
+        unhosted >= UNHOSTED && unhosted * SHARE >= merges
     }
 
     /// Whether there are so few pairs that the slowest says little of others.
