@@ -5,11 +5,9 @@
 
 use std::collections::VecDeque;
 
-use headstack_units::Nanos;
-
-use super::open::{EventReader, pair};
+use super::Event;
+use super::open::pair;
 use super::pairing::{Alone, Pairing, PairingRule, Survey};
-use super::{Event, EventSource as _};
 
 /// What all events tell, if each half has its other.
 pub(super) fn survey(all: &VecDeque<Vec<Event>>) -> Option<Survey> {
@@ -28,50 +26,10 @@ pub(super) fn survey(all: &VecDeque<Vec<Event>>) -> Option<Survey> {
     pairing.has_all().then_some(survey)
 }
 
-/// The same of all of a trace, which is read twice, as far as each half has its other.
-pub(super) fn survey_whole(open: impl Fn() -> Option<EventReader>) -> Option<Survey> {
-    let (pairing, begun) = paired_whole(Pairing::of_all(), open()?)?;
-    let survey = pairing.beginning(begun);
-    let (mut pairing, _) = paired_whole(Pairing::surveyed(PairingRule::Strict, survey.clone()), open()?)?;
-    pairing.finish(&mut Vec::new());
-    pairing.has_all().then_some(survey)
-}
-
-/// What pairing of a trace comes to, and when the trace begins, if nothing is seen to be missing.
-fn paired_whole(mut pairing: Pairing, mut events: EventReader) -> Option<(Pairing, Nanos)> {
-    let (mut batch, mut ios, mut begun) = (Vec::new(), Vec::new(), None);
-    loop {
-        events.next_events(&mut batch).ok()?;
-        if batch.is_empty() {
-            return if events.loss().is_certain() { None } else { Some((pairing, begun?)) };
-        }
-        begun = begun.or(Some(batch[0].time));
-        pair(&mut pairing, &batch, &mut ios);
-        if !pairing.has_all() {
-            return None;
-        }
-    }
-}
-
 /// What lacks its other half, if that is so amid the events, too: what was asked for before the trace begins is over in its later half, and what
 /// ends behind it was not begun in its earlier half. `whole`: all of the trace was read; `certain`: it is known that events
 /// are missing, and numbers tell what.
 pub(super) fn lacking(all: &VecDeque<Vec<Event>>, whole: bool, certain: bool) -> Option<Alone> {
-    let (pairing, half, half_at) = in_halves(all);
-    let alone = pairing.alone();
-    let lacks_ends = !certain && pairing.lacks_ends(half_at.filter(|_| whole));
-    (alone.are_many_since(half) || lacks_ends).then_some(alone)
-}
-
-/// The same, if all that is known is that pieces were merged with nothing that waited.
-pub(super) fn unhosted(all: &VecDeque<Vec<Event>>) -> Option<Alone> {
-    let (pairing, half, _) = in_halves(all);
-    let alone = pairing.alone();
-    alone.are_unhosted_since(half).then_some(alone)
-}
-
-/// Pairing of these events, what was alone at the end of their earlier half, and when that ended.
-fn in_halves(all: &VecDeque<Vec<Event>>) -> (Pairing, Alone, Option<Nanos>) {
     let count: usize = all.iter().map(Vec::len).sum();
     let mut pairing = Pairing::of_all();
     let (mut half, mut half_at) = (pairing.alone(), None);
@@ -81,13 +39,16 @@ fn in_halves(all: &VecDeque<Vec<Event>>) -> (Pairing, Alone, Option<Nanos>) {
             (half, half_at) = (pairing.alone(), Some(event.time));
         }
     }
-    (pairing, half, half_at)
+    let alone = pairing.alone();
+    let lacks_ends = !certain && pairing.lacks_ends(half_at.filter(|_| whole));
+    (alone.are_many_since(half) || lacks_ends).then_some(alone)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::event::{Action, Marks};
+    use headstack_units::Nanos;
 
     /// Events of 200 requests of ever new places, each queued, dispatched and completed while 20 others are, on one of three processors
     /// in turn; those that `stays` leaves, by number and processor.

@@ -97,8 +97,6 @@ pub struct EventReader {
     until_cut: u64,
     /// Each half has its other: nothing is missing.
     is_balanced: bool,
-    /// The beginning looks as if events were missing, and nothing else tells of that.
-    is_suspect: bool,
 }
 
 impl EventReader {
@@ -119,7 +117,6 @@ impl EventReader {
             short: Vec::new(),
             until_cut: 0,
             is_balanced: false,
-            is_suspect: false,
         }
     }
 
@@ -155,17 +152,12 @@ impl EventReader {
             return self;
         }
         // Once losses are known, what came before them is looked at again.
-        let lacking = match has_all {
-            true if pairing.alone().are_unhosted() => balance::unhosted(&self.ahead),
-            true => None,
-            false => balance::lacking(&self.ahead, is_whole, is_certain),
-        };
+        let lacking = if has_all { None } else { balance::lacking(&self.ahead, is_whole, is_certain) };
         if pairing.is_lossy() || is_certain || lacking.is_some() {
             let mut again = Pairing::new(PairingRule::Strict);
             again.events_are_missing();
             self.ahead.iter().for_each(|batch| pair(&mut again, batch, &mut ios));
             let survey = again.survey(whole);
-            self.is_suspect = !whole && !is_certain;
             self.survey = Some(match lacking {
                 Some(alone) => survey.lacking(whole && alone.tell_little()),
                 None => survey,
@@ -276,7 +268,7 @@ fn events_of_set(path: &Path, options: &OpenOptions) -> Result<EventReader, Trac
         let survey = whole().map(|events| survey(events, true));
         return Ok(EventReader { survey, ..reader(set) });
     }
-    let opened = reader(set).survey_beginning(options.pairing).unless_whole(whole);
+    let opened = reader(set).survey_beginning(options.pairing);
     let silent = ends::short_files(&opened.beginning(), &file_ends);
     let are_missing = !(loss.short_cpus.is_empty() && loss.late_cpus.is_empty());
     Ok(opened.ending_early(&silent, are_missing, whole))
@@ -333,7 +325,6 @@ fn events(input: Input, format: &Format, options: &OpenOptions) -> Result<EventR
     }
     let again = |input| source_of(input, format, options).ok().map(reader);
     let whole = || Input::open_packed(&path, options.tolerant).ok().and_then(again);
-    let opened = opened.unless_whole(whole);
     let beginning = opened.beginning();
     let Silent { short, has_new } = if is_packed {
         ends::silent_of_packed(&path, &beginning, whole)
@@ -355,18 +346,6 @@ impl EventReader {
         self.ahead.iter().for_each(|batch| pair(&mut pairing, batch, &mut ios));
         let survey = Some(pairing.beginning(begun.unwrap_or_default()).queued_if_known());
         Self { survey, is_balanced: true, ..self }
-    }
-
-    /// The same trace. Where its beginning is suspect it is read through: what is slow while very many others are completed looks as if its
-    /// end were missing, until it comes.
-    fn unless_whole(self, whole: impl Fn() -> Option<Self>) -> Self {
-        if !self.is_suspect {
-            return self;
-        }
-        match balance::survey_whole(whole) {
-            Some(survey) => Self { survey: Some(survey), is_balanced: true, ..self },
-            None => self,
-        }
     }
 
     /// When each processor told something, as far as the beginning was read.

@@ -242,11 +242,9 @@ impl Pairing {
 
     /// Ends that lack their begin so far, and pairs.
     pub(crate) fn alone(&self) -> Alone {
-        let Losses { services, unqueued, undispatched, unhosted, .. } = &self.losses;
+        let Losses { services, unqueued, undispatched, .. } = &self.losses;
         let completions = services.ends_alone().saturating_sub(*undispatched);
-        let (unqueued, undispatched, unhosted) = (*unqueued, *undispatched, *unhosted);
-        let PairingCounts { pairs, merges, .. } = self.counts;
-        Alone { completions, unqueued, undispatched, pairs, unhosted, merges }
+        Alone { completions, unqueued: *unqueued, undispatched: *undispatched, pairs: self.counts.pairs }
     }
 
     /// Whether something has no end though far more ended since than ever did while one was at the device; of a `half` of a trace that was
@@ -278,7 +276,7 @@ impl Pairing {
         let longest_wait = self.losses.waits.longest();
         let queued_before = Nanos(begun.0.saturating_add(longest_wait.0.saturating_mul(2)));
         let overlaps = Some(self.losses.overlaps).filter(|overlaps| overlaps.are_seen()).unwrap_or_default();
-        let losses = Losses { overlaps, most_meanwhile: self.losses.most_meanwhile, ..Losses::default() };
+        let losses = Losses { overlaps, ..Losses::default() };
         let queueing = self.queueing.clone();
         let (lossy, balanced, only_alone, cut, late) = (false, self.balanced, false, None, Vec::new());
         Survey { lossy, balanced, only_alone, queueing, dispatch_nothing, queued_before, losses, cut, late }
@@ -349,11 +347,7 @@ impl Pairing {
             }
             Action::BackMerge | Action::FrontMerge => {
                 self.counts.merges += 1;
-                let write = event.marks.has(Marks::WRITE);
-                // What was split ends elsewhere than what was queued.
-                let is_lone = self.counts.splits == 0 && !self.queued.has_host(event, write);
-                self.losses.unhosted += u64::from(is_lone);
-                self.queued.merge(event, write);
+                self.queued.merge(event, event.marks.has(Marks::WRITE));
             }
             Action::Split => {
                 self.counts.splits += 1;

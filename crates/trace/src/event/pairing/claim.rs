@@ -26,7 +26,7 @@ impl Pairing {
         }
         if let Some(piece) = self.queued.take_alone((device, first, end, write)) {
             self.take_notice(&piece);
-            if self.is_believed(&piece) && !(self.lossy && piece.merged_at().is_some()) {
+            if self.is_believed(&piece) {
                 return Claim::Pieces(piece, 0);
             }
             self.counts.orphan_queued += 1;
@@ -43,10 +43,6 @@ impl Pairing {
         self.counts.orphan_queued += self.queued.take_lost();
         let before = taken.len();
         taken.retain(|piece| self.is_believed(piece));
-        leave_merged_before(&mut taken);
-        if self.lossy && taken.iter().all(|piece| piece.merged_at().is_some()) {
-            taken.clear();
-        }
         self.counts.orphan_queued += (before - taken.len()) as u64;
         match taken.iter().min_by_key(|piece| piece.queued) {
             Some(&earliest) => Claim::Pieces(earliest, taken.len() as u32 - 1),
@@ -77,13 +73,5 @@ impl Pairing {
         piece.queued >= self.lost_before()
             && !piece.doubtful
             && !(self.lossy && (waited > self.losses.waits.limit() || self.is_far(piece.queued)))
-    }
-}
-
-/// Leaves out what was merged before any request of these was queued: its own was dispatched before, and that is not in the trace.
-fn leave_merged_before(taken: &mut Vec<Piece>) {
-    let own = taken.iter().filter(|piece| piece.merged_at().is_none()).map(|piece| piece.queued).min();
-    if let Some(own) = own {
-        taken.retain(|piece| piece.merged_at().is_none_or(|at| at >= own));
     }
 }

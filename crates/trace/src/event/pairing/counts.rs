@@ -55,9 +55,6 @@ impl PairingCounts {
 const FEW: u64 = 4;
 const SHARE: u64 = 20;
 
-/// So many merges with nothing, and one for so many merges, tell so, too: each has something to be merged with.
-const UNHOSTED: u64 = 2;
-
 /// Ends that lack their begin, and pairs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Alone {
@@ -68,9 +65,6 @@ pub(crate) struct Alone {
     /// Completions of what was queued and never dispatched.
     pub(super) undispatched: u64,
     pub(super) pairs: u64,
-    /// Merges where nothing waits that can be merged with.
-    pub(super) unhosted: u64,
-    pub(super) merges: u64,
 }
 
 impl Alone {
@@ -80,18 +74,7 @@ impl Alone {
         let unqueued = (self.unqueued - then.unqueued).abs_diff(self.undispatched - then.undispatched);
         let alone = self.completions.saturating_sub(then.completions) + unqueued;
         let pairs = self.pairs - then.pairs;
-        pairs > 0 && alone >= FEW && alone * SHARE >= pairs || self.are_unhosted_since(then)
-    }
-
-    /// Whether any piece was merged with nothing.
-    pub(crate) fn are_unhosted(self) -> bool {
-        self.unhosted > 0
-    }
-
-    /// Whether so many pieces were merged with nothing since then.
-    pub(crate) fn are_unhosted_since(self, then: Self) -> bool {
-        let (unhosted, merges) = (self.unhosted - then.unhosted, self.merges - then.merges);
-        unhosted >= UNHOSTED && unhosted * SHARE >= merges
+        pairs > 0 && alone >= FEW && alone * SHARE >= pairs
     }
 
     /// Whether there are so few pairs that the slowest says little of others.

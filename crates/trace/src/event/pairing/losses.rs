@@ -23,8 +23,6 @@ pub(crate) struct Losses {
     pub(super) undispatched: u64,
     /// Dispatches of what was never queued, of devices whose queueing is traced.
     pub(super) unqueued: u64,
-    /// Merges where nothing waits that can be merged with.
-    pub(super) unhosted: u64,
     /// Whether several of the same sectors are at the device at once.
     pub(super) overlaps: Overlaps,
 }

@@ -57,11 +57,6 @@ impl Piece {
         }
     }
 
-    /// When it was merged with a request that waited.
-    pub(super) fn merged_at(&self) -> Option<Nanos> {
-        self.merge.map(|merge| merge.at)
-    }
-
     fn new(event: &Event, write: bool, doubtful: bool) -> Self {
         Self {
             end: event.end(),

@@ -10,7 +10,7 @@
 use headstack_units::Nanos;
 
 use super::active::Active;
-use super::{FAR, Pairing, PairingRule};
+use super::{Pairing, PairingRule};
 
 /// A request is taken for lost if it lasts so many times as long as all but one in a thousand.
 pub(super) const LIVES: u64 = 2;
@@ -18,7 +18,7 @@ pub(super) const LIVES: u64 = 2;
 /// More than so many one after the other are not waited for.
 const MOST: usize = 1 << 10;
 
-/// No device completes so many others first, unless it was seen to complete nearly as many.
+/// No device completes so many others first.
 const OVERTAKEN: u64 = 1 << 8;
 
 /// How many are at the device.
@@ -182,14 +182,7 @@ impl Pairing {
     /// Whether nothing is left for a completion but a dispatch that was too old when another of its place was dispatched, which is
     /// completed since, and so have been very many others: it lost its completion, and this one lost its dispatch.
     pub(super) fn is_overtaken(&self, active: &Active) -> bool {
-        self.rule == PairingRule::Strict
-            && active.stale
-            && self.completions - active.behind >= self.most_others()
-    }
-
-    /// Of what may end yet no more others end first.
-    fn most_others(&self) -> u64 {
-        OVERTAKEN.max(FAR * self.losses.most_meanwhile)
+        self.rule == PairingRule::Strict && active.stale && self.completions - active.behind >= OVERTAKEN
     }
 
     /// A completion of what was taken for lost: its dispatch may be missing just as well.
@@ -202,9 +195,8 @@ impl Pairing {
     /// What is at the device: what lost its completion, and of what was asked for again what may be completed yet.
     pub(super) fn left(&self) -> Left {
         let mut left = Left { all: 0, lost: 0, young: 0 };
-        let most = self.most_others();
         for active in self.active.values().flatten() {
-            let is_lost = self.completions - active.behind >= most;
+            let is_lost = self.completions - active.behind >= OVERTAKEN;
             left.all += 1;
             left.lost += u64::from(is_lost);
             left.young += u64::from(active.superseded && !is_lost);

@@ -12,16 +12,13 @@ use headstack_units::Nanos;
 use super::{Extent, Piece, Queued};
 use crate::event::{Action, Event};
 
-/// Behind more pieces than so many a request is not looked for.
-const FAR: usize = 64;
-
 /// More requests than so many are not tried for one dispatch.
 const MOST: usize = 64;
 
 /// When a piece was merged with a request, and with which end of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Merge {
-    pub(super) at: Nanos,
+    at: Nanos,
     is_front: bool,
 }
 
@@ -55,20 +52,6 @@ impl Found {
 }
 
 impl Queued {
-    /// Whether something waits that a piece can be merged with, as far as can be seen.
-    pub(in super::super) fn has_host(&self, event: &Event, write: bool) -> bool {
-        if event.action == Action::FrontMerge {
-            let behind = self.pieces.get(&(event.device, event.end()));
-            return behind.into_iter().flatten().any(|piece| piece.write == write) || !self.owed.is_empty();
-        }
-        let before = (event.device, event.sector.saturating_sub(self.longest))..(event.device, event.sector);
-        let before = self.pieces.range(before).rev().flat_map(|(_, pieces)| pieces).take(FAR);
-        let ends_there = |piece: &Piece| piece.write == write && piece.end == event.sector;
-        let mut looked_at = 0;
-        let found = before.inspect(|_| looked_at += 1).any(ends_there);
-        found || looked_at == FAR || !self.owed.is_empty()
-    }
-
     /// A piece that was queued last is merged with a request; one that has a request of its own already goes last.
     pub(in super::super) fn merge(&mut self, event: &Event, write: bool) {
         let Some(pieces) = self.pieces.get_mut(&(event.device, event.sector)) else { return };
