@@ -227,7 +227,9 @@ impl Btt {
 
     /// Takes requests that were paired.
     pub(crate) fn answer(&mut self, ios: &[Io]) {
-        ios.iter().for_each(|io| self.devices.answer(io));
+        for io in ios {
+            self.devices.answer(io);
+        }
     }
 
     /// The table so far, of a trace that lacks so much.

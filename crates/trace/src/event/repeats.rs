@@ -23,7 +23,7 @@ enum Came {
 }
 
 /// What becomes of lines that came again.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
     /// They are events of their own.
     Own,
