@@ -274,12 +274,19 @@ impl BlktraceFile {
             }
             if header.categories & NOTIFY != 0 {
                 self.notify(&header, size, batch);
-            } else if self.is_new(&header) {
+            } else if self.is_new(&header, batch) {
                 batch.push(self.event(&header, size));
             }
             self.buffer.take(whole);
         }
         Ok(())
+    }
+
+    /// Leaves out what was read of a processor from an instant on, as its clock was set back there.
+    fn take_back(&mut self, header: &Header, since: Nanos, batch: &mut Vec<Event>) {
+        let before = batch.len();
+        batch.retain(|event| event.time < since || u32::from(event.cpu) != header.cpu);
+        self.set_back += (before - batch.len()) as u64;
     }
 
     #[expect(
@@ -322,16 +329,16 @@ impl BlktraceFile {
 
     /// Follows the running numbers; the kernel's own tracer writes zeros. Whether the record is to be read.
     #[inline]
-    fn is_new(&mut self, header: &Header) -> bool {
+    fn is_new(&mut self, header: &Header, batch: &mut Vec<Event>) -> bool {
         let sequence = self.sequences.get_mut(header.cpu as usize);
         sequence.is_some_and(|sequence| sequence.goes_on(header.sequence, Nanos(header.time)))
-            || self.is_new_after_all(header)
+            || self.is_new_after_all(header, batch)
     }
 
     /// The same of a record that is not the next of its processor.
     #[cold]
     #[inline(never)]
-    fn is_new_after_all(&mut self, header: &Header) -> bool {
+    fn is_new_after_all(&mut self, header: &Header, batch: &mut Vec<Event>) -> bool {
         let cpu = header.cpu as u16 as usize;
         if header.sequence == 0 || header.cpu > 0xffff {
             return true;
@@ -342,6 +349,10 @@ impl BlktraceFile {
         self.first.get_or_insert(header.sequence);
         match self.sequences[cpu].follow(header.sequence, Nanos(header.time)) {
             Verdict::New => return true,
+            Verdict::Reveals(since) => {
+                self.take_back(header, since, batch);
+                return true;
+            }
             Verdict::Double => self.doubled += 1,
             Verdict::SetBack => self.set_back += 1,
         }

@@ -14,12 +14,19 @@
 //! A `G`, `I` or `M` belongs to the piece that holds its first sector; a `D` or `C` to all pieces that lie within it. So a
 //! piece that was split is allocated several times, and dispatched never: it counts in Q2G and not in D2C. A flush has no
 //! data and no part in the table (seen with btt 2.09 of blktrace 1.2.0: its `Q` is missing even from Q2Q).
+//!
+//! Of devices that dispatch nothing, and lack halves, Q2C holds the responses of requests ([`undispatched`]).
+
+mod undispatched;
 
 use std::collections::BTreeMap;
 
 use headstack_units::Nanos;
 
 use super::{Action, Event};
+use crate::Io;
+use undispatched::Devices;
+pub(crate) use undispatched::Lacks;
 
 /// One row of the table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -41,6 +48,20 @@ impl Row {
         self.max = self.max.max(value);
         self.count += 1;
         self.sum_ns += u128::from(value.0);
+    }
+
+    /// Both together.
+    fn and(self, other: Self) -> Self {
+        match (self.count, other.count) {
+            (0, _) => other,
+            (_, 0) => self,
+            _ => Self {
+                count: self.count + other.count,
+                sum_ns: self.sum_ns + other.sum_ns,
+                min: self.min.min(other.min),
+                max: self.max.max(other.max),
+            },
+        }
     }
 
     /// Mean in seconds; `None` without values.
@@ -67,7 +88,9 @@ struct Piece {
 pub struct Btt {
     pieces: BTreeMap<(u32, u64), Vec<Piece>>,
     last: Option<Nanos>,
+    /// Q2C of what was dispatched; the rest is known by device.
     rows: [Row; 8],
+    devices: Devices,
     /// Lists that are empty, to be filled again.
     spare: Vec<Vec<Piece>>,
 }
@@ -137,6 +160,7 @@ impl Btt {
         if let Some(last) = self.last.replace(event.time) {
             self.rows[0].record(last, event.time);
         }
+        self.devices.of(event).queued += 1;
         let piece = Piece {
             end: event.end(),
             queued: event.time,
@@ -159,6 +183,7 @@ impl Btt {
     }
 
     fn issue(&mut self, event: &Event) {
+        self.devices.of(event).dispatches = true;
         let range = (event.device, event.sector)..=(event.device, event.end());
         for piece in self.pieces.range_mut(range).flat_map(|(_, pieces)| pieces) {
             if piece.end > event.end() {
@@ -176,13 +201,17 @@ impl Btt {
     fn complete(&mut self, event: &Event) {
         let range = (event.device, event.sector)..=(event.device, event.end());
         let mut emptied = Vec::new();
+        let device = self.devices.of(event);
+        device.completed += 1;
         for (key, pieces) in self.pieces.range_mut(range) {
             pieces.retain(|piece| {
                 if piece.end > event.end() {
                     return true;
                 }
-                self.rows[7].record(piece.queued, event.time);
-                if piece.dispatched != Nanos::MAX {
+                if piece.dispatched == Nanos::MAX {
+                    device.pieces.record(piece.queued, event.time);
+                } else {
+                    self.rows[7].record(piece.queued, event.time);
                     self.rows[6].record(piece.dispatched, event.time);
                 }
                 false
@@ -194,6 +223,20 @@ impl Btt {
         for key in emptied {
             self.spare.extend(self.pieces.remove(&key));
         }
+    }
+
+    /// Takes requests that were paired.
+    pub(crate) fn answer(&mut self, ios: &[Io]) {
+        for io in ios {
+            self.devices.answer(io);
+        }
+    }
+
+    /// The table so far, of a trace that lacks so much.
+    pub(crate) fn table(&self, lacks: Lacks) -> Self {
+        let mut rows = self.rows;
+        rows[7] = rows[7].and(self.devices.row(lacks));
+        Self { rows, ..Self::default() }
     }
 
     /// The rows, by name.

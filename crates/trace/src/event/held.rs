@@ -84,6 +84,23 @@ impl<T: Default> Window<T> {
             || self.held.iter().map(|held| &held.events).filter(spans).any(|events| among(events))
     }
 
+    /// Takes out what is held of an instant on, if it `is_wrong`: how many that are.
+    pub(super) fn take_back(&mut self, since: Nanos, is_wrong: impl Fn(&Event) -> bool) -> u64 {
+        let mut taken = 0;
+        let mut stays = |event: &Event| {
+            let goes = event.time >= since && is_wrong(event);
+            taken += u64::from(goes);
+            !goes
+        };
+        self.reading.retain(&mut stays);
+        let late = std::mem::take(&mut self.late).into_values().filter(&mut stays);
+        self.late = late.enumerate().map(|(number, event)| ((event.time, number), event)).collect();
+        self.held.iter_mut().for_each(|held| held.events.retain(&mut stays));
+        self.held.retain(|held| !held.events.is_empty());
+        self.count = self.held.iter().map(|held| held.events.len()).sum();
+        taken
+    }
+
     /// What is held, from the earliest on.
     pub(super) fn earliest(&self) -> impl Iterator<Item = Event> {
         self.held.iter().flat_map(|held| held.events.iter().copied())

@@ -107,7 +107,7 @@ impl<S: EventSource> EventIos<S> {
                 Some(chosen) => chosen.counts(self.pairing.counts()),
                 None => self.pairing.counts().clone(),
             },
-            btt: self.btt.clone(),
+            btt: self.btt.table(self.pairing.lacks()),
             loss: self.source.loss(),
             processes: self.source.processes(),
         }
@@ -140,6 +140,7 @@ impl<S: EventSource> IoSource for EventIos<S> {
             if let Some(chosen) = &mut self.chosen {
                 chosen.retain(out);
             }
+            self.btt.answer(out);
         }
         Ok(())
     }

@@ -11,6 +11,7 @@ use headstack_units::Nanos;
 
 use super::held::Window;
 use super::numbers::{Numbered, RunningNumbers};
+use super::repeats::{Repeats, Verdict};
 use super::{Event, EventSource, Loss};
 use crate::gate::Place;
 use crate::input::{Input, Sample};
@@ -68,6 +69,7 @@ pub(crate) struct TextEvents<P> {
     firsts: Vec<Event>,
     set_back: SetBack,
     doubled: Doubled,
+    repeats: Repeats,
     lost: u64,
     /// Of what was given out so far.
     told: Told,
@@ -125,6 +127,7 @@ impl<P: EventLineParser> TextEvents<P> {
             firsts: Vec::new(),
             set_back: SetBack::default(),
             doubled: Doubled::default(),
+            repeats: Repeats::default(),
             lost: 0,
             told: Told::default(),
             ended: false,
@@ -168,20 +171,64 @@ impl<P: EventLineParser> TextEvents<P> {
     /// Takes the event of the next line.
     #[inline]
     fn take(&mut self, event: Event) {
-        if self.numbered() == Numbered::SetBack {
-            self.set_back.events += 1;
-            self.set_back.cpus.insert(u32::from(event.cpu));
-            return;
+        match self.numbered() {
+            Numbered::SetBack => return self.leave_out(&event, 1),
+            Numbered::Reveals => self.take_back(&event),
+            _ => {}
         }
         // The line before was not later than the latest, nor was the clock set back from later.
         let is_next = event.time > self.window.latest() && event.time.0 - self.last.0 <= STEP.0;
         if is_next {
+            if self.numbered() == Numbered::Not {
+                self.turn();
+                self.repeats.begin(&event);
+            }
             self.last = event.time;
             self.keep_time(&event);
             self.window.push(event);
         } else if !self.was_there(&event) {
             self.keep_time(&event);
             self.window.push_late(event);
+        }
+    }
+
+    /// So many events of a processor are left out, as its clock was set back.
+    #[cold]
+    fn leave_out(&mut self, event: &Event, count: u64) {
+        self.set_back.events += count;
+        self.set_back.cpus.insert(u32::from(event.cpu));
+    }
+
+    /// Leaves out what this event reveals to be wrong, as far as it was not given out.
+    #[cold]
+    fn take_back(&mut self, event: &Event) {
+        let Some(wrong) = self.parser.numbers().map(RunningNumbers::wrong) else { return };
+        let is_wrong = |event: &Event| event.cpu == wrong.cpu && event.device == wrong.device;
+        let count = self.window.take_back(wrong.since, is_wrong);
+        self.leave_out(event, count);
+    }
+
+    /// The next line is of another instant.
+    #[inline]
+    fn turn(&mut self) {
+        if self.repeats.is_open() {
+            let verdict = self.repeats.end_instant();
+            self.settle(verdict);
+        }
+    }
+
+    /// What becomes of lines that came again at their instant is known, or not yet.
+    #[cold]
+    fn settle(&mut self, verdict: Verdict) {
+        match verdict {
+            Verdict::Open => {}
+            Verdict::Doubled => self.notes.doubled += self.repeats.waiting.drain(..).len() as u64,
+            Verdict::Own => {
+                for event in std::mem::take(&mut self.repeats.waiting) {
+                    self.keep_time(&event);
+                    self.window.push_late(event);
+                }
+            }
         }
     }
 
@@ -205,7 +252,17 @@ impl<P: EventLineParser> TextEvents<P> {
     #[cold]
     fn was_there(&mut self, event: &Event) -> bool {
         let numbered = self.numbered();
-        if event.time <= self.window.latest() && self.is_double(event, numbered) {
+        let is_held = numbered == Numbered::Not && self.window.holds(event);
+        if numbered == Numbered::Not {
+            if !self.repeats.is_at(event.time) {
+                self.turn();
+                self.repeats.clear();
+            }
+            if self.repeats.take(event, is_held) {
+                return true;
+            }
+        }
+        if event.time <= self.window.latest() && self.is_double(event, numbered, is_held) {
             self.notes.doubled += 1;
             return true;
         }
@@ -222,7 +279,7 @@ impl<P: EventLineParser> TextEvents<P> {
             self.set_back.until = from.max(self.set_back.until);
             self.doubled.begins_anew |= begins_anew;
         }
-        let may_be_late = numbered == Numbered::Late && !self.doubled.begins_anew;
+        let may_be_late = numbered.is_late() && !self.doubled.begins_anew;
         if time >= self.set_back.until || may_be_late {
             self.doubled.begins_anew &= time < self.set_back.until;
             self.notes.out_of_order += u64::from(time < last);
@@ -239,14 +296,14 @@ impl<P: EventLineParser> TextEvents<P> {
 
     /// Whether a line tells the same as one before. (Where they have no numbers, the kernel may tell of two flushes at once in the same
     /// words.)
-    fn is_double(&mut self, event: &Event, numbered: Numbered) -> bool {
+    fn is_double(&mut self, event: &Event, numbered: Numbered, is_held: bool) -> bool {
         let may_be = match numbered {
             Numbered::Not => event.has_place() || self.doubled.goes_on,
-            Numbered::Again | Numbered::Late | Numbered::SetBack => true,
+            Numbered::Again | Numbered::Late | Numbered::Reveals | Numbered::SetBack => true,
             // The count may have begun anew.
             Numbered::Ahead => self.doubled.goes_on || event.time < self.window.latest(),
         };
-        let is_double = may_be && self.window.holds(event);
+        let is_double = may_be && (is_held || numbered != Numbered::Not && self.window.holds(event));
         if event.has_place() {
             self.doubled.goes_on = is_double;
         }
@@ -256,7 +313,7 @@ impl<P: EventLineParser> TextEvents<P> {
     /// Whether a line stands behind its place, and the clock was not set back: by its number, or if its processor tells of nothing later.
     fn stands_late(&self, event: &Event, numbered: Numbered) -> bool {
         let own = self.cpus.get(usize::from(event.cpu)).copied().unwrap_or_default();
-        let is_late = numbered == Numbered::Late || numbered != Numbered::Again && own <= event.time;
+        let is_late = numbered.is_late() || numbered != Numbered::Again && own <= event.time;
         is_late && !self.window.is_past(event.time)
     }
 
@@ -277,6 +334,10 @@ impl<P: EventLineParser> EventSource for TextEvents<P> {
         while !self.ended && !self.window.is_full() {
             if let Err(error) = self.read() {
                 (self.failure, self.ended) = (Some(error), true);
+            }
+            if self.ended {
+                let verdict = self.repeats.end();
+                self.settle(verdict);
             }
             let told = self.knowledge();
             self.window.end_reading(told);

@@ -14,6 +14,7 @@ mod held;
 mod mispairs;
 mod numbers;
 pub mod pairing;
+mod repeats;
 pub mod rwbs;
 mod sequence;
 pub(crate) mod stated;

@@ -29,10 +29,28 @@ pub(crate) enum Numbered {
     Ahead,
     /// It was missing until now, or lies before the first.
     Late,
+    /// The same, and it tells that the processor's clock was set back: events of higher numbers that were taken before it are
+    /// wrong ([`RunningNumbers::wrong`]).
+    Reveals,
     /// It, or one far before, was there already.
     Again,
     /// The processor's clock was set back before, by numbers that go another way: when it was is not known.
     SetBack,
+}
+
+impl Numbered {
+    /// Whether it was missing until now, or lies before the first.
+    pub(crate) fn is_late(self) -> bool {
+        matches!(self, Self::Late | Self::Reveals)
+    }
+}
+
+/// Events of a processor, from an instant on, that were taken before its clock was seen to be set back.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Wrong {
+    pub(crate) device: u32,
+    pub(crate) cpu: u16,
+    pub(crate) since: Nanos,
 }
 
 /// Numbers that were passed over, from … to …, by the event that was the `seen`th of all.
@@ -41,6 +59,8 @@ struct Gap {
     from: u64,
     to: u64,
     seen: u64,
+    /// When the event was of the number behind them.
+    until: Nanos,
 }
 
 /// The running numbers of one processor on one device.
@@ -49,10 +69,12 @@ struct Numbers {
     /// The lowest number, and by how many events of all it was known that none is lower.
     first: u64,
     first_seen: u64,
+    first_time: Nanos,
     highest: u64,
     /// When the event of the highest number was.
     time: Nanos,
-    set_back: bool,
+    /// The number from which on the clock was set back, and when its event says that it was.
+    set_back: Option<(u64, Nanos)>,
     steps: u64,
     /// What is passed over so far and may come late yet, in order.
     gaps: VecDeque<Gap>,
@@ -62,44 +84,37 @@ struct Numbers {
 }
 
 impl Numbers {
-    fn from(first: u64, first_seen: u64) -> Self {
-        Self { first, first_seen, highest: first - 1, ..Self::default() }
+    fn from(first: u64, first_seen: u64, first_time: Nanos) -> Self {
+        Self { first, first_seen, first_time, highest: first - 1, ..Self::default() }
     }
 
     #[inline]
     fn follow(&mut self, number: u64, time: Nanos, seen: u64) -> Numbered {
         self.steps += 1;
-        if number == self.highest + 1 && time >= self.time && !self.set_back {
+        if number == self.highest + 1 && time >= self.time && self.set_back.is_none() {
             (self.highest, self.time) = (number, time);
             return Numbered::Ahead;
         }
         let numbered = self.follow_slowly(number, time, seen);
-        if self.set_back && numbered != Numbered::Again { Numbered::SetBack } else { numbered }
+        let is_behind = self.set_back.is_some_and(|(from, _)| number >= from);
+        if is_behind && numbered != Numbered::Again { Numbered::SetBack } else { numbered }
     }
 
     #[cold]
     fn follow_slowly(&mut self, number: u64, time: Nanos, seen: u64) -> Numbered {
         if number > self.highest {
             let back = self.time.saturating_sub(time);
-            self.set_back |= back > STEP && back <= MOST_STEP;
+            if back > STEP && back <= MOST_STEP {
+                self.set_back.get_or_insert((number, time));
+            }
             if number > self.highest + 1 {
-                self.gaps.push_back(Gap { from: self.highest + 1, to: number - 1, seen });
+                self.gaps.push_back(Gap { from: self.highest + 1, to: number - 1, seen, until: time });
             }
             (self.highest, self.time) = (number, time);
             return Numbered::Ahead;
         }
-        let is_early = number < self.first && self.first - number < EARLY;
-        if is_early {
-            if number + 1 < self.first {
-                self.gaps.push_front(Gap { from: number + 1, to: self.first - 1, seen });
-            }
-            (self.first, self.first_seen) = (number, seen);
-        }
-        if is_early || self.fill(number) {
-            // Lines in order of time, of which a higher number is earlier.
-            let ahead = time.saturating_sub(self.time);
-            self.set_back |= ahead > STEP && ahead <= MOST_STEP;
-            return Numbered::Late;
+        if let Some(next) = self.next_after(number, time, seen) {
+            return self.reveals(next, time);
         }
         self.steps -= 1;
         if self.highest - number >= LATE {
@@ -109,17 +124,42 @@ impl Numbers {
         Numbered::Again
     }
 
-    /// Whether the number was passed over before; it is no longer.
-    fn fill(&mut self, number: u64) -> bool {
+    /// The next number behind one that was missing or lies before the first, and when its event was.
+    fn next_after(&mut self, number: u64, time: Nanos, seen: u64) -> Option<(u64, Nanos)> {
+        let is_early = number < self.first && self.first - number < EARLY;
+        if !is_early {
+            return self.fill(number, time);
+        }
+        let next = (self.first, self.first_time);
+        if number + 1 < self.first {
+            self.gaps.push_front(Gap { from: number + 1, to: self.first - 1, seen, until: self.first_time });
+        }
+        (self.first, self.first_seen, self.first_time) = (number, seen, time);
+        Some(next)
+    }
+
+    /// What an event that comes late tells, of which the next number came before: if lines are in order of time, the clock was set back at
+    /// the latest there.
+    fn reveals(&mut self, next: (u64, Nanos), time: Nanos) -> Numbered {
+        let ahead = time.saturating_sub(self.time);
+        if self.set_back.is_some() || ahead <= STEP || ahead > MOST_STEP {
+            return Numbered::Late;
+        }
+        self.set_back = Some(next);
+        Numbered::Reveals
+    }
+
+    /// The next number that came, and when, if this one was passed over before; it is no longer.
+    fn fill(&mut self, number: u64, time: Nanos) -> Option<(u64, Nanos)> {
         let at = self.gaps.partition_point(|gap| gap.to < number);
-        let Some(gap) = self.gaps.get(at).copied().filter(|gap| gap.from <= number) else { return false };
+        let gap = self.gaps.get(at).copied().filter(|gap| gap.from <= number)?;
         self.gaps.remove(at);
-        for (from, to) in [(number + 1, gap.to), (gap.from, number - 1)] {
+        for (from, to, until) in [(number + 1, gap.to, gap.until), (gap.from, number - 1, time)] {
             if from <= to {
-                self.gaps.insert(at, Gap { from, to, ..gap });
+                self.gaps.insert(at, Gap { from, to, until, ..gap });
             }
         }
-        true
+        Some((gap.to + 1, gap.until))
     }
 
     /// What was passed over by one of the first `seen` events is missing.
@@ -155,6 +195,7 @@ pub(crate) struct RunningNumbers {
     /// What was missing after so many comes no longer.
     settled: u64,
     last: Numbered,
+    wrong: Wrong,
 }
 
 impl RunningNumbers {
@@ -168,9 +209,18 @@ impl RunningNumbers {
         }
         let place = match self.present.get(usize::from(cpu)) {
             Some(&Some((present, place))) if present == device => place,
-            _ => self.turn(device, cpu, number),
+            _ => self.turn(device, cpu, number, time),
         };
         self.last = self.all[place as usize].follow(number, time, self.seen);
+        if self.last == Numbered::Reveals {
+            let since = self.all[place as usize].set_back.map_or(time, |(_, since)| since);
+            self.wrong = Wrong { device, cpu, since };
+        }
+    }
+
+    /// What the number taken last reveals to be wrong.
+    pub(super) fn wrong(&self) -> Wrong {
+        self.wrong
     }
 
     /// What the number taken last says of its event.
@@ -191,11 +241,11 @@ impl RunningNumbers {
 
     /// A processor turns to another device: where its numbers are.
     #[cold]
-    fn turn(&mut self, device: u32, cpu: u16, number: u64) -> u32 {
+    fn turn(&mut self, device: u32, cpu: u16, number: u64, time: Nanos) -> u32 {
         let next = self.all.len() as u32;
         let place = *self.places.entry((device, cpu)).or_insert(next);
         if place == next {
-            self.all.push(Numbers::from(number, self.seen));
+            self.all.push(Numbers::from(number, self.seen, time));
         }
         let at = usize::from(cpu);
         if self.present.len() <= at {
@@ -337,7 +387,7 @@ mod tests {
     /// It was believed, and responses were as much too long as the clock was set back.
     #[test]
     fn numbers_and_times_that_go_different_ways_tell_of_a_clock_that_was_set_back() {
-        use Numbered::{Again, Ahead, Late, SetBack};
+        use Numbered::{Again, Ahead, Late, Reveals, SetBack};
         let said = |events: &[(u64, u64)]| {
             let mut all = RunningNumbers::default();
             let take = |&(number, ms): &(u64, u64)| {
@@ -351,7 +401,11 @@ mod tests {
             said(&[(1, 10), (2, 20), (3, 12), (4, 30), (2, 20)]),
             [Ahead, Ahead, SetBack, SetBack, Again]
         );
-        assert_eq!(said(&[(1, 10), (3, 12), (2, 20), (4, 30)]), [Ahead, Ahead, SetBack, SetBack]);
+        assert_eq!(said(&[(1, 10), (3, 12), (2, 20), (4, 30)]), [Ahead, Ahead, Reveals, SetBack]);
+        assert_eq!(
+            said(&[(3, 5), (4, 8), (1, 10), (2, 20), (5, 30)]),
+            [Ahead, Ahead, Reveals, Late, SetBack]
+        );
         // Lines out of order, and pieces of a text.
         assert_eq!(said(&[(1, 10), (3, 30), (2, 20), (4, 40)]), [Ahead, Ahead, Late, Ahead]);
         assert_eq!(

@@ -65,6 +65,7 @@ use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 
 use headstack_units::Nanos;
 
+use super::btt::Lacks;
 use super::{Action, Event, Marks};
 use crate::Io;
 use active::Active;
@@ -397,6 +398,15 @@ impl Pairing {
         match self.rule {
             PairingRule::Strict => self.now.saturating_sub(LOST_AFTER),
             PairingRule::Btt => Nanos::ZERO,
+        }
+    }
+
+    /// What the trace lacks, as far as known.
+    pub(crate) fn lacks(&self) -> Lacks {
+        match self.rule {
+            PairingRule::Strict if self.lossy => Lacks::Events,
+            PairingRule::Strict if self.counts.orphans() + self.counts.doubtful > 0 => Lacks::Halves,
+            _ => Lacks::Nothing,
         }
     }
 
