@@ -17,6 +17,10 @@ pub(crate) mod cache {
     pub(crate) const SEGMENTS: u32 = 5;
     /// Block after block at the end of the device: how fast what is read ahead comes off the media, at least.
     pub(crate) const PACE: u32 = 6;
+    /// The first unit of the device's last `step` sectors, once these were read at once: nothing lies behind them to be read ahead.
+    pub(crate) const WHOLE: u32 = 7;
+    /// The last unit of a read of `step` sectors elsewhere.
+    pub(crate) const WHOLE_END: u32 = 8;
 }
 
 /// Of the probe `overhead`.
