@@ -24,7 +24,9 @@ pub fn rebuild(found: &Extraction, name: &str) -> Result<DriveSpec, MeasureError
     let rpm = found.value("rotation_rpm").ok_or_else(|| lacks("the rotation"))?;
     for warning in &found.warnings {
         let hint = match warning {
-            Warning::SpeedDrifts { .. } => "measure when the drive has been running for an hour",
+            Warning::SpeedDrifts { followed: false, .. } => {
+                "measure when the drive has been running for an hour"
+            }
             Warning::DensityPerHead { zones: 0, .. } => {
                 "describe its zones by hand, with `sectors_per_track_by_head`"
             }

@@ -389,6 +389,18 @@ fn skews_of_the_next_zone_are_no_pattern() {
     );
 }
 
+/// Speeds that wander by up to 300 ppm: angles fit together by the disk's own clock.
+#[test]
+fn drives_whose_speed_wanders_are_rebuilt() {
+    let all = [10, 23, 49, 55].map(|number| Outcome::of(number, Noise::NONE));
+    let (text, stated, wrong) = told(&all);
+    assert!(
+        stated > 200 && wrong == 0 && all.iter().all(Outcome::replays),
+        "no file was made before: {text}"
+    );
+    assert!(all.iter().all(|outcome| outcome.warnings.contains(&"speed-drifts")), "{text}");
+}
+
 /// Spares that the tracks of a cylinder share tell where cylinders end, though all skews are alike: each was a zone of its own, some of
 /// which lay where none was looked for.
 #[test]

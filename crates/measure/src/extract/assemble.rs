@@ -131,7 +131,7 @@ fn warnings(record: &Record, known: &Known, found: &Extraction, stalls: Option<&
         warnings.push(Warning::TracksAlongSurfaces);
     }
     if let Some(ppm) = known.drift_ppm {
-        warnings.push(Warning::SpeedDrifts { ppm: ppm.round() as u32 });
+        warnings.push(Warning::SpeedDrifts { ppm: ppm.round() as u32, followed: known.is_steady });
     }
     if let Some(stalls) = stalls {
         warnings.push(Warning::Stalls {

@@ -139,3 +139,5 @@ pub(crate) mod angles {
 
 /// Of the probes that follow tracks: the `step` of a sample that is part of a search, not of a track that was found.
 pub(crate) const SEARCHING: i64 = -1;
+/// Of any probe: the sector that the disk's clock is set by.
+pub(crate) const SETTING_CLOCK: u32 = u32::MAX;
