@@ -378,8 +378,8 @@ impl<'a> Session<'a> {
         let spindle = self.spindle()?;
         let mut seen: Vec<Sighting> = Vec::with_capacity(self.repetitions);
         let mut guess = guess;
-        let tolerance =
-            if self.clock.is_some() { AGREE_BY_DISK } else { AGREE.max(AGREE_SIGMAS * self.noise) };
+        let agree = if self.clock.is_some() { AGREE_BY_DISK } else { AGREE };
+        let tolerance = agree.max(AGREE_SIGMAS * self.noise);
         // A first guess may be off by what it was misread.
         let mut margin = 0.002_f64.max(4.0 * self.noise);
         for _ in 0..MOST_REPETITIONS * self.repetitions {
