@@ -8,29 +8,33 @@ use crate::filling::filled;
 use crate::rebuild::rebuild;
 use crate::record::Record;
 use crate::served::Served;
-use headstack_drive::spec::DriveSpec;
 
 /// More writes than this are not reported early: a cache holds them.
 const MOST_EARLY: u64 = 64;
 /// How many there are is known this well.
 const ABOUT: u64 = 1;
 
-/// The drive whose writes wait as the measured ones did.
+/// What is known of them where a rebuilt drive that reports as many early makes writes wait as the measured ones did, and one with a
+/// cache does not; `None` where there is nothing to choose.
 ///
 /// # Errors
 /// As [`rebuild`]; [`MeasureError::System`] if the drive cannot be simulated.
-pub(crate) fn rebuilt(record: &Record, found: &Extraction, name: &str) -> Result<DriveSpec, MeasureError> {
-    let cached = filled(record, rebuild(found, name)?)?;
-    let (Some(writes), Some(served)) = (few(found), Served::of(record)) else { return Ok(cached) };
-    let mut best = (served.misses_ms(cached.clone())?, cached);
+pub(crate) fn reported_early(
+    record: &Record,
+    found: &Extraction,
+) -> Result<Option<WriteCacheFindings>, MeasureError> {
+    let (Some(writes), Some(served)) = (few(found), Served::of(record)) else { return Ok(None) };
+    let cached = filled(record, rebuild(found, "rebuilt")?)?;
+    let (mut least_ms, mut best) = (served.misses_ms(cached)?, None);
     for writes in writes.saturating_sub(ABOUT).max(1)..=writes + ABOUT {
-        let spec = rebuild(&reported_early(found, writes), name)?;
-        let misses_ms = served.misses_ms(spec.clone())?;
-        if misses_ms < best.0 {
-            best = (misses_ms, spec);
+        let write_cache = were_so_many(found, writes);
+        let spec = rebuild(&Extraction { write_cache: write_cache.clone(), ..found.clone() }, "rebuilt")?;
+        let misses_ms = served.misses_ms(spec)?;
+        if misses_ms < least_ms {
+            (least_ms, best) = (misses_ms, write_cache);
         }
     }
-    Ok(best.1)
+    Ok(best)
 }
 
 /// How many writes a small cache holds.
@@ -42,14 +46,13 @@ fn few(found: &Extraction) -> Option<u64> {
 }
 
 /// The same, were so many writes reported early.
-fn reported_early(found: &Extraction, writes: u64) -> Extraction {
-    let seen = found.write_cache.as_ref();
-    let write_cache = seen.map(|cache| WriteCacheFindings {
+fn were_so_many(found: &Extraction, writes: u64) -> Option<WriteCacheFindings> {
+    found.write_cache.as_ref().map(|cache| WriteCacheFindings {
         policy: "immediate-reporting",
         runs: Some(writes),
         quick_ms: cache.quick_ms,
         bus_mb_per_s: cache.bus_mb_per_s,
+        bus_ci95_mb_per_s: cache.bus_ci95_mb_per_s,
         ..WriteCacheFindings::default()
-    });
-    Extraction { write_cache, ..found.clone() }
+    })
 }

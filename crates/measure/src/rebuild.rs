@@ -24,7 +24,9 @@ pub fn rebuild(found: &Extraction, name: &str) -> Result<DriveSpec, MeasureError
     let rpm = found.value("rotation_rpm").ok_or_else(|| lacks("the rotation"))?;
     for warning in &found.warnings {
         let hint = match warning {
-            Warning::SpeedDrifts { .. } => "measure when the drive has been running for an hour",
+            Warning::SpeedDrifts { followed: false, .. } => {
+                "measure when the drive has been running for an hour"
+            }
             Warning::DensityPerHead { zones: 0, .. } => {
                 "describe its zones by hand, with `sectors_per_track_by_head`"
             }
@@ -438,12 +440,17 @@ impl Builder<'_> {
             );
         }
         self.measured("cache", "probe cache");
+        let ahead = cache.read_ahead_sectors_at_least.zip(cache.read_ahead_sectors_at_most);
+        // Until a segment is full, unless it holds more than that.
+        let all_of_it = matches!(read_ahead, ReadAhead::UntilFull | ReadAhead::OnceSequential);
+        let limit = ahead.filter(|&(_, most)| all_of_it && most + self.found.device.unit() < least);
         self.assumed("cache.partial_hit", "not probed");
         self.assumed("cache.after_hit", "not probed");
         let cache = CacheSpec {
             read_ahead,
             zero_latency: whole || cache.reads_on_arrival,
             whole_track: whole,
+            read_ahead_limit_kib: limit.map(|(least, most)| kib(u64::midpoint(least, most))),
             ..CacheSpec::new(cache.segments.unwrap_or(1).max(1) as u32, kib(sectors.max(1)))
         };
         (buffer, Some(cache))

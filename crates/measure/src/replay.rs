@@ -3,10 +3,11 @@
 
 use crate::MeasureError;
 use crate::device::{Access, Device, Mode, SimulatedDevice};
-use crate::early::rebuilt;
 use crate::extract::extract;
+use crate::filling::filled;
 use crate::reading::rotation;
 use crate::reading::stalls::{Stalls, stalls};
+use crate::rebuild::rebuild;
 use crate::record::series::random::CHUNK;
 use crate::record::{ProbeName, Record, Role, Sample};
 use headstack_drive::spec::{DriveSpec, RecalibrationMode, RecalibrationSpec};
@@ -78,7 +79,7 @@ pub struct DriveFile {
 /// # Errors
 /// As [`extract`] and [`crate::rebuild::rebuild`]; [`MeasureError::System`] if the drive cannot be simulated.
 pub fn drive_file(record: &Record, name: &str) -> Result<DriveFile, MeasureError> {
-    let spec = rebuilt(record, &extract(record)?, name)?;
+    let spec = filled(record, rebuild(&extract(record)?, name)?)?;
     let replay = replay(record, &spec)?;
     let head = replay.as_ref().map_or_else(|| NOT_REPLAYED.to_owned(), head);
     Ok(DriveFile { toml: head + &spec.to_toml(), replay })

@@ -1,14 +1,16 @@
 //! A measurement: probes one after the other, into one record.
 
 use crate::MeasureError;
+use crate::angles::disk_clock::DiskClock;
 use crate::angles::session::Session;
 use crate::device::{Device, Mode};
 use crate::memory::Memory;
 use crate::probe::{self, Context, Look, Probe};
 use crate::progress::Listener;
 use crate::reading::known::Known;
+use crate::reading::rotation::{self, Rotation};
 use crate::record::store::{self, Store};
-use crate::record::{ProbeName, Record, Sample};
+use crate::record::{ProbeName, Record, Role, Sample};
 use crate::streams::StreamGrid;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -172,7 +174,9 @@ fn run_probe(
     }
     let done: BTreeSet<u32> =
         record.samples.iter().filter(|s| s.probe == probe.name).map(|sample| sample.series).collect();
+    set_clock_by(record);
     let known = Known::of(record);
+    let record_clock = record.head.clock_lba;
     let mut session = Session::new(device, record, store, listener, probe.name);
     (session.expected_s, session.rest_s) = expected_s;
     session.mode = match (session.device.info().writable, session.record.head.writes.as_str()) {
@@ -181,6 +185,7 @@ fn run_probe(
         (true, _) => Mode::WriteForced,
     };
     session.spindle = known.spindle;
+    session.clock = record_clock.zip(known.spindle).map(|(lba, spindle)| DiskClock::new(spindle, lba));
     session.repetitions = known.repetitions;
     session.least = known.least_turns;
     session.noise = known.noise_turns;
@@ -193,4 +198,17 @@ fn run_probe(
     }
     session.begin()?;
     (probe.run)(&mut session, &Context { known, done, scope: options.scope.clone() })
+}
+
+/// Where the speed wanders so much that angles do not fit together, they are told by the disk's own clock from here on, if times are
+/// exact enough to set one, and the device may be written: a read of the same sector would come from its cache.
+fn set_clock_by(record: &mut Record) {
+    let is_rotation = |sample: &&Sample| sample.probe == ProbeName::Rotation && sample.role == Role::Measure;
+    if record.head.clock_lba.is_none()
+        && record.has_finished(ProbeName::Rotation)
+        && record.head.device.writable
+        && rotation::rotation(record).is_some_and(Rotation::may_set_clock)
+    {
+        record.head.clock_lba = record.samples.iter().find(is_rotation).map(|sample| sample.lba);
+    }
 }

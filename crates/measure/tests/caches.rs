@@ -32,6 +32,48 @@ fn what_a_segment_holds_lies_within_its_bounds() {
     }
 }
 
+/// Drives that read less ahead than a segment holds, or in the place of what was asked for: what was not read ahead was told as more than
+/// a segment holds.
+#[test]
+fn what_is_not_read_ahead_does_not_bound_a_segment() {
+    let over = ("cache.read_ahead_over_requested", "true");
+    for (kind, limit, kib, more) in [
+        ("until-full", "64.0", "128.0", None),
+        ("until-full", "64.0", "128.0", Some(over)),
+        ("until-full", "48.0", "512.0", None),
+        ("aggressive", "32.0", "96.0", None),
+        ("once-sequential", "32.0", "48.0", None),
+        ("to-track-end", "16.0", "256.0", None),
+        ("none", "64.0", "64.0", None),
+    ] {
+        let mut values = vec![
+            ("cache.read_ahead", kind),
+            ("cache.read_ahead_limit_kib", limit),
+            ("cache.segment_kib", kib),
+            ("cache.segments", "3"),
+        ];
+        values.extend(more);
+        let found = found("seagate-st41601n", &["cache"], &values);
+        let size = found.parameter("cache_segment_sectors").unwrap();
+        let (lower, upper) = (size.lower.unwrap(), size.upper);
+        let truth = 2.0 * kib.parse::<f64>().unwrap();
+        assert!(lower > 0.8 * truth && lower <= truth, "{kind}: {truth} sectors are true: {size:?}");
+        assert!(
+            upper.is_some_and(|upper| upper >= truth && upper < 1.2 * truth),
+            "{kind}: {truth} sectors are true: {size:?}"
+        );
+    }
+}
+
+/// A drive that keeps no large reads shows nothing by them of what a segment holds.
+#[test]
+fn reads_that_are_not_kept_do_not_bound_a_segment() {
+    let values = [("cache.segment_kib", "256.0"), ("cache.bypass_above_kib", "16.0")];
+    let found = found("seagate-st41601n", &["cache"], &values);
+    let size = found.parameter("cache_segment_sectors").unwrap();
+    assert!(size.lower.is_some_and(|lower| lower <= 512.0) && size.upper.is_none(), "{size:?}");
+}
+
 /// Reads of 16 to 64 sectors take a revolution, again and again: 10 MB/s were told as 4 ± 2.5.
 #[test]
 fn the_bus_shows_by_what_a_small_segment_holds() {

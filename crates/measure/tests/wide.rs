@@ -13,7 +13,7 @@ mod drawn;
 use common::{Row, Truth};
 use drawn::{Drawn, drawn};
 use headstack_drive::layout::Layout;
-use headstack_drive::spec::ZoneSpec;
+use headstack_drive::spec::{WritePolicy, ZoneSpec};
 use headstack_measure::device::{Noise, SimulatedDevice};
 use headstack_measure::extract::{Extraction, ZoneFindings, extract};
 use headstack_measure::record::{ProbeName, Record};
@@ -43,25 +43,34 @@ struct Outcome {
     warnings: Vec<&'static str>,
 }
 
+/// The drive of a number, simulated.
+fn system(number: u64) -> Arc<System> {
+    Arc::new(System::new(SystemConfig::of_drive("drawn", drawn(number).spec)).unwrap())
+}
+
+fn measured(number: u64, noise: Noise) -> (Record, Extraction) {
+    let mut device = SimulatedDevice::new("sim:drawn", &system(number), number).unwrap().with_noise(noise);
+    let done = measure(&mut device, &Options::default(), &mut |_| true).unwrap();
+    assert!(done.stopped.is_none(), "{number}: {:?}", done.stopped);
+    let found = extract(&done.record).unwrap();
+    (done.record, found)
+}
+
 impl Outcome {
     fn of(number: u64, noise: Noise) -> Self {
-        let Drawn { spec, kinds } = drawn(number);
-        let system = Arc::new(System::new(SystemConfig::of_drive("drawn", spec)).unwrap());
-        let truth = Truth::of_model(system.model(0).unwrap());
-        let mut device = SimulatedDevice::new("sim:drawn", &system, number).unwrap().with_noise(noise);
-        let done = measure(&mut device, &Options::default(), &mut |_| true).unwrap();
-        assert!(done.stopped.is_none(), "{number}: {:?}", done.stopped);
-        let found = extract(&done.record).unwrap();
+        let Drawn { kinds, .. } = drawn(number);
+        let truth = Truth::of_model(system(number).model(0).unwrap());
+        let (record, found) = measured(number, noise);
         let mut outcome = Self {
             number,
             kinds: kinds.into_iter().collect::<Vec<_>>().join(", "),
             stated: 0,
             outside: 0,
             wrong: Vec::new(),
-            replayed: replayed(&done.record),
+            replayed: replayed(&record),
             warnings: found.warnings.iter().map(headstack_measure::extract::Warning::kind).collect(),
         };
-        for row in rows(&truth, &done.record, &found) {
+        for row in rows(&truth, &record, &found) {
             outcome.judge(&row);
         }
         outcome
@@ -190,6 +199,7 @@ fn rows(truth: &Truth, record: &Record, found: &Extraction) -> Vec<Row> {
         let rate = truth.spec.bus.write_mb_per_s;
         row("write_bus".to_owned(), rate, bus.value, bus.ci95.map(|ci95| ci95.max(0.005 * rate)), 0.0);
     }
+    caches(&mut rows, truth, found);
     for name in ["head_switch_ms", "cylinder_switch_ms", "write_head_switch_ms", "write_cylinder_switch_ms"] {
         bounds(&mut rows, name, truth, found);
     }
@@ -204,6 +214,22 @@ fn rows(truth: &Truth, record: &Record, found: &Extraction) -> Vec<Row> {
         rows.push(Row { name: "bus".to_owned(), truth: rate, found: Some(found), ci95, allowed: 0.0 });
     }
     rows
+}
+
+/// What is told of caches: bounds of a segment, and whether writes wait in one.
+fn caches(rows: &mut Vec<Row>, truth: &Truth, found: &Extraction) {
+    let mut row = |name: &str, truth: f64, found: f64| {
+        rows.push(Row { name: name.to_owned(), truth, found: Some(found), ci95: None, allowed: 0.0 });
+    };
+    if let Some(size) = found.parameter("cache_segment_sectors") {
+        let sectors = truth.spec.cache.as_ref().map_or(0.0, |cache| 2.0 * cache.segment_kib);
+        let (lower, upper) = (size.lower.unwrap_or(0.0), size.upper.unwrap_or(f64::INFINITY));
+        row("segment.bounds", sectors, sectors.clamp(lower, upper));
+    }
+    if let Some(cache) = &found.write_cache {
+        let kept = matches!(truth.spec.write_policy, WritePolicy::WriteBack { .. });
+        row("write_cache", f64::from(u8::from(kept)), f64::from(u8::from(cache.policy == "write-back")));
+    }
 }
 
 /// A zone in which each head has a density of its own: the sectors of each, and the skews as parts of a revolution.
@@ -333,6 +359,18 @@ fn many_writes_reported_early_are_no_cache() {
     assert!(outcome.replays(), "writes missed by 52 % before: {}", told(std::slice::from_ref(&outcome)).0);
 }
 
+/// What is told of the write cache is what the drive file says of it: fifteen writes that are reported early were told as a cache of
+/// 7.5 KiB.
+#[test]
+fn what_is_told_of_early_writes_is_what_the_file_says() {
+    let (record, found) = measured(29, Noise::NONE);
+    let told = found.write_cache.as_ref().unwrap();
+    assert_eq!((told.policy, told.runs), ("immediate-reporting", Some(15)), "{told:?}");
+    assert!(found.parameter("write_cache_kib").is_none(), "a cache that is not there has no size");
+    let file = drive_file(&record, "rebuilt").unwrap();
+    assert!(file.toml.contains("pending_writes = 15"), "{}", file.toml);
+}
+
 /// What is read ahead moves the arm before some reads: that is no seek that begins later. Slipped sectors where two pieces meet.
 #[test]
 fn a_few_odd_accesses_do_not_tell_of_all() {
@@ -349,6 +387,29 @@ fn skews_of_the_next_zone_are_no_pattern() {
         "one head of eight, and reads missed by 27 to 34 % before: {}",
         told(&all).0
     );
+}
+
+/// Speeds that wander by up to 300 ppm: angles fit together by the disk's own clock.
+#[test]
+fn drives_whose_speed_wanders_are_rebuilt() {
+    let all = [10, 23, 49, 55].map(|number| Outcome::of(number, Noise::NONE));
+    let (text, stated, wrong) = told(&all);
+    assert!(
+        stated > 200 && wrong == 0 && all.iter().all(Outcome::replays),
+        "no file was made before: {text}"
+    );
+    assert!(all.iter().all(|outcome| outcome.warnings.contains(&"speed-drifts")), "{text}");
+}
+
+/// Spares that the tracks of a cylinder share tell where cylinders end, though all skews are alike: each was a zone of its own, some of
+/// which lay where none was looked for.
+#[test]
+fn spares_tell_where_cylinders_end_whose_skews_are_alike() {
+    let outcome = Outcome::of(21, Noise::NONE);
+    let text = told(std::slice::from_ref(&outcome)).0;
+    let reads = outcome.replayed.as_ref().unwrap()[0].as_ref().unwrap();
+    let each = reads.per_request_percent.unwrap();
+    assert!(reads.demerit_percent < 2.0 && each < 5.0, "single reads were missed by 21 % before: {text}");
 }
 
 /// Tracks along surfaces that no skew and no time counts: each is taken for a cylinder of its own, which is told and not stated.

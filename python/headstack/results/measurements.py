@@ -265,6 +265,10 @@ class CacheFindings(TypedDict):
     ahead_sequential: list[list[float]]
     segment_sectors_at_least: int | None
     segment_sectors_at_most: int | None
+    """Where a larger read showed it: the cache kept its end, and no more its beginning."""
+    read_ahead_sectors_at_least: int | None
+    read_ahead_sectors_at_most: int | None
+    """Where that ends all at once, and the drive had the time to read farther."""
     segments: int | None
     segments_are_more: bool
     reads_sent_whole: bool | None

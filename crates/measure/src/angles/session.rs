@@ -1,5 +1,6 @@
 //! A probe at work: takes samples, writes them down, waits for phases, keeps the cache out of the way.
 
+use super::disk_clock::DiskClock;
 use super::sighting::{Sighting, agreeing, angle_of};
 use super::spindle::Spindle;
 use crate::MeasureError;
@@ -7,7 +8,7 @@ use crate::device::{Access, Device, Mode, Window};
 use crate::memory::{HitTimes, Memory};
 use crate::progress::{Listener, Progress};
 use crate::reading::fill;
-use crate::record::series::write_cache::SMALL;
+use crate::record::series::{SETTING_CLOCK, write_cache::SMALL};
 use crate::record::store::Store;
 use crate::record::{ProbeName, Record, Role, Sample};
 use headstack_units::Nanos;
@@ -25,6 +26,8 @@ const MOST_DOUBLINGS: u32 = 9;
 /// Angles agree that differ by no more than this, in turns, and by no more than so many standard deviations of one.
 const AGREE: f64 = 5e-4;
 const AGREE_SIGMAS: f64 = 6.0;
+/// The same by the disk's clock: where the speed has just changed, it shows that by the next time that it is set.
+const AGREE_BY_DISK: f64 = 5e-5;
 /// For each that must agree, so many are measured at most.
 const MOST_REPETITIONS: usize = 4;
 /// An access that took so much longer than the shortest missed its sector, in turns.
@@ -50,6 +53,8 @@ pub(crate) struct Session<'a> {
     /// How the media are reached.
     pub(crate) mode: Mode,
     pub(crate) spindle: Option<Spindle>,
+    /// Where the speed wanders, the clock that angles are told by.
+    pub(crate) clock: Option<DiskClock>,
     /// How many measurements of an angle must agree.
     pub(crate) repetitions: usize,
     /// Standard deviation of the phase at which an access is seen complete that took about a turn, in turns.
@@ -91,6 +96,7 @@ impl<'a> Session<'a> {
             rest_s: 0.0,
             mode: Mode::Read,
             spindle: None,
+            clock: None,
             repetitions: 3,
             noise: 0.0,
             least: None,
@@ -160,7 +166,14 @@ impl<'a> Session<'a> {
         access: Access,
     ) -> Result<Option<Window>, MeasureError> {
         self.listen(false)?;
-        let done = self.serve(access);
+        let clock = self.clock;
+        let by_disk = |window: Window| {
+            clock.map_or(window, |clock| Window {
+                start: clock.time(window.start),
+                end: clock.time(window.end),
+            })
+        };
+        let done = self.serve(access).map(by_disk);
         let (window, ok) = match done {
             Ok(window) => {
                 self.failures = 0;
@@ -176,7 +189,7 @@ impl<'a> Session<'a> {
                     });
                 }
                 let now = self.device.now();
-                (Window { start: now, end: now }, false)
+                (by_disk(Window { start: now, end: now }), false)
             }
             Err(error) => return Err(error),
         };
@@ -241,8 +254,28 @@ impl<'a> Session<'a> {
     /// Waits for a phase.
     pub(crate) fn wait_phase(&mut self, phase: f64) -> Result<(), MeasureError> {
         let spindle = self.spindle()?;
-        let at = spindle.next(self.device.now(), phase);
-        self.device.wait_until(at)
+        let Some(clock) = self.clock else {
+            return self.device.wait_until(spindle.next(self.device.now(), phase));
+        };
+        let at = spindle.next(clock.time(self.device.now()), phase);
+        self.device.wait_until(clock.host(at))
+    }
+
+    /// Sets the disk's clock, where angles are told by one: writes the sector that it is set by.
+    fn set_clock(&mut self) -> Result<(), MeasureError> {
+        let Some(mut clock) = self.clock else { return Ok(()) };
+        let mode = if self.record.head.writes == "write" { Mode::Write } else { Mode::WriteForced };
+        let access = self.one(mode, clock.lba);
+        match self.serve(access) {
+            Ok(window) => {
+                clock.set(window.end);
+                self.clock = Some(clock);
+                let window = Window { start: clock.time(window.start), end: clock.time(window.end) };
+                self.note((SETTING_CLOCK, 0), Role::Prepare, access, 1, window, true)
+            }
+            Err(error) if error.is_of_one_access() => Ok(()),
+            Err(error) => Err(error),
+        }
     }
 
     /// Whether a cache takes writes, and brings them to the media by itself.
@@ -315,6 +348,7 @@ impl<'a> Session<'a> {
             if self.only_reads() {
                 self.clear(key, &[lba])?;
             }
+            self.set_clock()?;
             if let Some(phase) = issue {
                 self.wait_phase(phase)?;
             }
@@ -344,11 +378,14 @@ impl<'a> Session<'a> {
         let spindle = self.spindle()?;
         let mut seen: Vec<Sighting> = Vec::with_capacity(self.repetitions);
         let mut guess = guess;
-        let tolerance = AGREE.max(AGREE_SIGMAS * self.noise);
+        let agree = if self.clock.is_some() { AGREE_BY_DISK } else { AGREE };
+        let tolerance = agree.max(AGREE_SIGMAS * self.noise);
         // A first guess may be off by what it was misread.
         let mut margin = 0.002_f64.max(4.0 * self.noise);
         for _ in 0..MOST_REPETITIONS * self.repetitions {
-            let issue = guess.zip(self.least).map(|(at, least)| at - 1.1 * least - margin);
+            // Where the clock has just been set, the arm comes from elsewhere.
+            let just_in_time = guess.zip(self.least).filter(|_| self.clock.is_none());
+            let issue = just_in_time.map(|(at, least)| at - 1.1 * least - margin);
             if let Some(window) = self.touch(key, role, lba, issue)? {
                 let turns = spindle.turns((window.end - window.start).as_ms());
                 seen.push(Sighting { phase: spindle.phase(window.end), turns });

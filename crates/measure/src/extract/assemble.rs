@@ -11,6 +11,7 @@ use super::warning::{Warning, WriteCase};
 use super::zones::zone_findings;
 use super::{cache, load, pieces, scan, skippy, stream, write_cache, zoned};
 use crate::MeasureError;
+use crate::early::reported_early;
 use crate::reading::cylinders::CylinderMap;
 use crate::reading::known::Known;
 use crate::reading::order::TrackOrder;
@@ -89,9 +90,16 @@ pub fn extract(record: &Record) -> Result<Extraction, MeasureError> {
     count_cylinders(&mut found, known.order.as_ref());
     let stalls = stalls(record);
     let stalls = stalls.as_ref();
-    found.parameters =
-        Parameters { record, known: &known, times: &times, history, destage, found: &found, stalls }.all();
+    let parameters = |found: &Extraction| {
+        Parameters { record, known: &known, times: &times, history, destage, found, stalls }.all()
+    };
+    found.parameters = parameters(&found);
     found.warnings = warnings(record, &known, &found, stalls);
+    // Of what no drive can be made, nothing more is told.
+    if let Ok(Some(early)) = reported_early(record, &found) {
+        found.write_cache = Some(early);
+        found.parameters = parameters(&found);
+    }
     Ok(found)
 }
 
@@ -123,7 +131,7 @@ fn warnings(record: &Record, known: &Known, found: &Extraction, stalls: Option<&
         warnings.push(Warning::TracksAlongSurfaces);
     }
     if let Some(ppm) = known.drift_ppm {
-        warnings.push(Warning::SpeedDrifts { ppm: ppm.round() as u32 });
+        warnings.push(Warning::SpeedDrifts { ppm: ppm.round() as u32, followed: known.is_steady });
     }
     if let Some(stalls) = stalls {
         warnings.push(Warning::Stalls {

@@ -5,6 +5,7 @@ use crate::angles::median::median;
 use crate::angles::spindle::Spindle;
 use crate::reading::ahead::{Ahead, Reach, pace_ms, reach};
 use crate::reading::hits::{hit_times, hits, of, shares};
+use crate::reading::segment::segment;
 use crate::record::Record;
 use crate::record::series::cache::{AGAIN, AGAIN_AFTER_WRITE, AHEAD, AHEAD_SEQUENTIAL, BEFORE, SEGMENTS};
 use serde::Serialize;
@@ -32,8 +33,12 @@ pub struct CacheFindings {
     pub ahead_sequential: Vec<(u64, f64)>,
     /// Sectors a segment holds at least.
     pub segment_sectors_at_least: Option<u64>,
-    /// Sectors a segment holds at most, where read-ahead fills it.
+    /// Sectors a segment holds at most, where a larger read showed that.
     pub segment_sectors_at_most: Option<u64>,
+    /// Sectors that are read ahead at least, …
+    pub read_ahead_sectors_at_least: Option<u64>,
+    /// … and at most, where that ends all at once.
+    pub read_ahead_sectors_at_most: Option<u64>,
     /// Segments.
     pub segments: Option<u64>,
     /// Whether that many is only the least: the probe did not get to the end.
@@ -81,12 +86,14 @@ pub(crate) fn cache(
     if let Some(Reach { at_least, at_most }) =
         alone.into_iter().chain(sequential).max_by_key(|reach| reach.at_least)
     {
-        let unit = record.head.device.unit();
-        found.segment_sectors_at_least = Some(at_least + unit);
-        // A segment that ends within the read that missed holds up to two reads and all but a sector of that one.
-        let at_most = at_most.filter(|_| found.read_ahead == "until-full");
-        found.segment_sectors_at_most = at_most.map(|most| most + 2 * unit - 1);
+        found.read_ahead_sectors_at_least = Some(at_least);
+        // Of what missed some may have been read.
+        found.read_ahead_sectors_at_most = at_most.map(|most| most - 1);
     }
+    // What is read ahead may take the place of what was asked for, and may end before the segment is full.
+    let held = segment(record, &times);
+    found.segment_sectors_at_least = held.at_least.max(found.read_ahead_sectors_at_least);
+    found.segment_sectors_at_most = held.at_most;
     let segments = shares(record, SEGMENTS, &times);
     let kept: Vec<u64> = segments.iter().take_while(|share| share.1 > 0.5).map(|share| share.0).collect();
     found.segments = kept.last().copied();

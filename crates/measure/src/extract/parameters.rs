@@ -410,15 +410,12 @@ impl Parameters<'_> {
                 observable: false,
                 lower: Some(least as f64),
                 upper: cache.segment_sectors_at_most.map(|most| most as f64),
-                note: cache.segment_sectors_at_most.map_or_else(String::new, |_| {
-                    "the upper bound if the drive reads ahead until a segment is full".to_owned()
-                }),
                 ..seen(
                     "cache_segment_sectors",
                     "sectors",
                     0.0,
                     None,
-                    "how far behind a read the cache answers",
+                    "how far behind a read the cache answers, and the largest read of which it keeps all",
                 )
             });
         }

@@ -60,6 +60,8 @@ pub enum Warning {
     SpeedDrifts {
         /// By how much, in parts per million.
         ppm: u32,
+        /// Whether angles were told by the disk's own clock.
+        followed: bool,
     },
     /// Some accesses took so much longer than all others that the device stalls now and then.
     Stalls {
@@ -120,7 +122,12 @@ impl fmt::Display for Warning {
             Self::TracksAlongSurfaces => f.write_str(
                 "tracks run along surfaces: Skippy cannot count the heads of such a drive; angles and seek times did",
             ),
-            Self::SpeedDrifts { ppm } => write!(
+            Self::SpeedDrifts { ppm, followed: true } => write!(
+                f,
+                "the speed drifts, by about {ppm} ppm: angles were told by one sector that was written before each of them. A drive \
+                 file has a steady speed"
+            ),
+            Self::SpeedDrifts { ppm, followed: false } => write!(
                 f,
                 "the speed drifts, by about {ppm} ppm: angles stay comparable for too short a time to measure tracks, zones and \
                  seeks. No drive file is made"

@@ -5,9 +5,9 @@ use crate::MeasureError;
 use crate::angles::session::Session;
 use crate::device::{Access, Mode};
 use crate::reading::ahead::{Ahead, pace_ms};
-use crate::reading::hits;
+use crate::reading::{hits, segment};
 use crate::record::series::cache::{
-    AGAIN, AGAIN_AFTER_WRITE, AHEAD, AHEAD_SEQUENTIAL, BEFORE, PACE, SEGMENTS,
+    AGAIN, AGAIN_AFTER_WRITE, AHEAD, AHEAD_SEQUENTIAL, BEFORE, PACE, SEGMENTS, WHOLE, WHOLE_END,
 };
 use crate::record::{ProbeName, Role};
 use headstack_units::Nanos;
@@ -35,6 +35,14 @@ const LONGER: f64 = 1.25;
 const LONGEST_PAUSE: Nanos = Nanos(3_000_000_000);
 /// So many distances in a row without a hit end a series: what is farther ahead was not read either.
 const EMPTY: usize = 2;
+
+/// Reads that fill a segment, each larger than the one before by one part in so many; no larger than this, and no more than one part in
+/// so many of the device.
+const LARGER: u64 = 16;
+const MOST_WHOLE_BYTES: u64 = 4 << 20;
+const MOST_WHOLE_SHARE: u64 = 8;
+/// Whether the end of such a read is kept is asked so often.
+const ENDS: usize = 4;
 
 /// Each series reads in places of its own, so that nothing it meets was cached for another.
 fn run(session: &mut Session<'_>, context: &Context) -> Result<(), MeasureError> {
@@ -75,6 +83,36 @@ fn run(session: &mut Session<'_>, context: &Context) -> Result<(), MeasureError>
             }
             read(session, (SEGMENTS, count), Role::Measure, first)?;
         }
+    }
+    whole(session)
+}
+
+/// Larger and larger reads up to the end of the device, and of each the first unit again: it is gone once all of the read does not fit
+/// into a segment. None of those was read before.
+fn whole(session: &mut Session<'_>) -> Result<(), MeasureError> {
+    let times = hits::hit_times(session.record);
+    let (unit, all) = (session.unit(), session.sectors());
+    let most = (MOST_WHOLE_BYTES / u64::from(session.device.info().sector_bytes)).min(all / MOST_WHOLE_SHARE);
+    let mut sectors = unit;
+    while !times.is_empty() && sectors <= most {
+        let first = (all - sectors) / unit * unit;
+        read_many(session, (WHOLE, sectors as i64), Role::Position, (first, sectors))?;
+        read(session, (WHOLE, sectors as i64), Role::Measure, first)?;
+        if segment::gone(session.record, &times) == segment::GONE {
+            return ends(session, sectors);
+        }
+        sectors = (sectors + sectors / LARGER).next_multiple_of(unit).max(sectors + unit);
+    }
+    Ok(())
+}
+
+/// Of reads that large the last unit again: a drive that does not keep them at all has none of it.
+fn ends(session: &mut Session<'_>, sectors: u64) -> Result<(), MeasureError> {
+    let unit = session.unit();
+    for _ in 0..ENDS {
+        let first = fresh(session).min(session.sectors() - sectors) / unit * unit;
+        read_many(session, (WHOLE_END, sectors as i64), Role::Position, (first, sectors))?;
+        read(session, (WHOLE_END, sectors as i64), Role::Measure, first + sectors - unit)?;
     }
     Ok(())
 }
@@ -139,5 +177,15 @@ fn fresh(session: &mut Session<'_>) -> u64 {
 
 fn read(session: &mut Session<'_>, key: (u32, i64), role: Role, lba: u64) -> Result<(), MeasureError> {
     let access = session.one(Mode::Read, lba);
+    session.take(key, role, access).map(|_| ())
+}
+
+fn read_many(
+    session: &mut Session<'_>,
+    key: (u32, i64),
+    role: Role,
+    (lba, sectors): (u64, u64),
+) -> Result<(), MeasureError> {
+    let access = Access { mode: Mode::Read, lba, sectors: sectors as u32 };
     session.take(key, role, access).map(|_| ())
 }

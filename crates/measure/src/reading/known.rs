@@ -50,6 +50,8 @@ pub(crate) struct Known {
     pub(crate) order: Option<TrackOrder>,
     /// By how much the speed changes, in parts per million, where that is too much for angles to fit together.
     pub(crate) drift_ppm: Option<f64>,
+    /// Whether angles fit together all the same, or all along.
+    pub(crate) is_steady: bool,
 }
 
 /// Where fewer completions than this share are late, one measurement of an angle is as good as several.
@@ -59,11 +61,14 @@ impl Known {
     pub(crate) fn of(record: &Record) -> Self {
         let rotation = rotation::rotation(record);
         let spindle = rotation.and_then(Rotation::spindle);
-        let noise_turns = rotation
-            .filter(|rotation| rotation.rotates())
-            .map_or(0.0, |rotation| rotation.noise_ms / rotation.turn_ms);
+        let by_disk = record.head.clock_lba.is_some();
+        let noise_turns = rotation.filter(|rotation| rotation.rotates()).map_or(0.0, |rotation| {
+            if by_disk { rotation.own_noise } else { rotation.noise_ms / rotation.turn_ms }
+        });
         let late_share = rotation.map_or(0.0, |rotation| rotation.late_share);
         let repetitions = match noise_turns {
+            // Where the speed has just changed, one is off.
+            _ if by_disk => 2,
             quiet if quiet < 2e-5 && late_share < RARELY_LATE => 1,
             // One alone may be late; that two are, and late by the same angle, is a matter of one in 100,000.
             quiet if quiet < 2e-5 => 2,
@@ -76,7 +81,8 @@ impl Known {
         let angle_noise = noise_turns * share / (repetitions as f64).sqrt();
         let drift_ppm = rotation.map(|rotation| rotation.drift_ppm).filter(|&ppm| ppm > MOST_DRIFT_PPM);
         // Of what lies on the media nothing is told by angles that do not fit together.
-        let steady = spindle.filter(|_| drift_ppm.is_none());
+        let is_steady = drift_ppm.is_none() || by_disk;
+        let steady = spindle.filter(|_| is_steady);
         let borders = steady.map(|spindle| tracks_at_start(record, spindle)).unwrap_or_default();
         let looked = !borders.is_empty() && record.has_finished(ProbeName::Surfaces);
         let order = steady.and_then(|spindle| order::order(record, spindle));
@@ -132,12 +138,13 @@ impl Known {
             densities,
             order,
             drift_ppm,
+            is_steady,
         }
     }
 
     /// Whether one number of sectors holds for the tracks of a zone, or one for each head, and angles tell it.
     pub(crate) fn has_zones(&self) -> bool {
-        (self.densities.is_none() || !self.head_zones.is_empty()) && self.drift_ppm.is_none()
+        (self.densities.is_none() || !self.head_zones.is_empty()) && self.is_steady
     }
 
     /// Sectors on the track that a sector lies on, where each head has a density of its own.

@@ -2,6 +2,7 @@
 
 use super::density;
 use super::hits::hit_times;
+use super::rotation;
 use super::tracks::tracks_at_start;
 use crate::angles::landing::{Landing, least_turns};
 use crate::angles::median::{circular_median, median};
@@ -78,13 +79,15 @@ pub(crate) fn by_step(
     }
     let hits = hit_times(record);
     let unit = record.head.device.unit() as f64;
+    let clock_off_ms = rotation::clock_off_ms(record);
     let found = groups.into_iter().filter_map(|(step, samples)| {
         let lba = samples.first()?.lba;
         // Hits would look like accesses that arrived early.
         let media: Vec<&Sample> = samples.into_iter().filter(|sample| hits.leave(sample)).collect();
         let found = least(&media, slope(lba), spindle)?;
         let transfer_ms = spindle.ms(slope(lba) * unit);
-        Some((step, Least { ms: found.ms - transfer_ms, ..found }))
+        let angle_ci95_ms = f64::hypot(found.angle_ci95_ms, clock_off_ms);
+        Some((step, Least { ms: found.ms - transfer_ms, angle_ci95_ms, ..found }))
     });
     found.collect()
 }

@@ -14,6 +14,7 @@ pub(crate) mod no_skews;
 pub(crate) mod order;
 pub(crate) mod pieces;
 pub(crate) mod rotation;
+pub(crate) mod segment;
 pub(crate) mod stalls;
 pub(crate) mod tracks;
 pub(crate) mod whole;

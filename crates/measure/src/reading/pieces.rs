@@ -62,27 +62,29 @@ impl Format {
         if borders.is_empty() && known.zones.len() == 1 {
             borders.clone_from(&known.borders);
         }
+        let changes = known.changes();
+        let heads = u64::from(order.heads);
+        let ends = changes == Changes::Alike && tracks::mark_behind_short(&mut borders, heads);
         let per_turn = borders.first()?.per_turn;
         let (common, rare) = tracks::skews(&borders);
         let whole = |skew: Option<tracks::Skew>| Some(skew?.whole_sectors(per_turn) / per_turn);
         let (common, sectors) = (whole(common)?, zone.sectors_per_track);
-        let changes = known.changes();
-        let heads = u64::from(order.heads);
+        let begins = || borders.iter().find(|border| border.rare).map(|border| border.first);
         let (rare, every, anchor) = match changes {
             // The two are alike in this zone, though not in others.
             Changes::HeadThenCylinder if rare.is_none() && tracks::span_cylinders(&borders, heads) => {
                 (common, 1, borders.get(1)?.first)
             }
-            Changes::HeadThenCylinder => {
-                (whole(rare)?, heads, borders.iter().find(|border| border.rare)?.first)
-            }
+            Changes::HeadThenCylinder => (whole(rare)?, heads, begins()?),
+            // Spares that cylinders end with tell where they do.
+            Changes::Alike if ends => (common, heads, begins()?),
             Changes::CylinderThenHead => (whole(rare)?, order.group_cylinders, zone.first_lba),
             Changes::CylinderOnly | Changes::Alike => (common, 1, borders.get(1)?.first),
             Changes::Unknown => return None,
         };
         let along_surfaces = changes == Changes::CylinderThenHead;
         let tracks = if along_surfaces { every * heads } else { every };
-        let spares = if changes == Changes::HeadThenCylinder { spares(&borders, sectors) } else { 0 };
+        let spares = if ends || changes == Changes::HeadThenCylinder { spares(&borders, sectors) } else { 0 };
         // From one group to the next the surface stays.
         let rarely = if along_surfaces { heads - 1 } else { 1 };
         let unit = record.head.device.unit() as f64;
@@ -135,15 +137,19 @@ impl Format {
     /// The same with the skews of tracks that were followed elsewhere in the zone: neighbours with equally many sectors may differ in
     /// them. `None` where tracks do not begin anew there.
     pub(crate) fn of_tracks(&self, borders: &[Border]) -> Option<Self> {
+        let mut borders = borders.to_vec();
+        if self.every > 1 && self.common == self.rare {
+            tracks::mark_behind_short(&mut borders, self.every);
+        }
         let begins = |border: &&Border| border.rare || self.every == 1 && border.number > 0;
         let anchor = borders.iter().find(begins)?.first;
-        let (common, rare) = tracks::skews(borders);
+        let (common, rare) = tracks::skews(&borders);
         let whole = |skew: tracks::Skew| skew.whole_sectors(self.per_turn) / self.per_turn;
         let common = common.map_or(self.common, whole);
         let rare = if self.every == 1 { common } else { rare.map_or(self.rare, whole) };
         let (every, sectors) = (self.every, self.sectors_per_track);
         let period = (every - 1) as f64 * common + rare;
-        let spares = if every > 1 { spares(borders, sectors) } else { 0 };
+        let spares = if every > 1 { spares(&borders, sectors) } else { 0 };
         let sectors = every * sectors - spares;
         Some(Self { anchor, common, rare, period, sectors, tracks: every, ..self.clone() })
     }

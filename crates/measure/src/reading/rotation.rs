@@ -18,6 +18,8 @@ pub(crate) struct Rotation {
     pub(crate) late_share: f64,
     /// By how much the speed changes over the measurement, in parts per million; 0 where it does not.
     pub(crate) drift_ppm: f64,
+    /// How exactly a completion shows the angle of its sector, whatever the speed does, in turns.
+    pub(crate) own_noise: f64,
     /// Whether it is one.
     pub(crate) verdict: Verdict,
 }
@@ -53,6 +55,8 @@ const TOGETHER: f64 = 0.4;
 /// … and all by more than clocks do, in ns. The speed is then taken over so many completions.
 const LEAST_DRIFT_NS: f64 = 3_000.0;
 const DRIFT_OVER: usize = 8;
+/// A sector sets the disk's clock if it is seen as exactly as this, in turns.
+const EXACT: f64 = 2e-5;
 /// Beyond this, in parts per million, angles that are measured a second apart differ by more than a sector.
 pub(crate) const MOST_DRIFT_PPM: f64 = 50.0;
 
@@ -60,6 +64,11 @@ impl Rotation {
     /// The rotation as a clock; `None` where nothing rotates.
     pub(crate) fn spindle(self) -> Option<Spindle> {
         self.rotates().then_some(Spindle { period_ns: self.turn_ms * 1e6 })
+    }
+
+    /// Whether the speed wanders, and times are so exact that a sector shows it each time that it is seen.
+    pub(crate) fn may_set_clock(self) -> bool {
+        self.rotates() && self.drift_ppm > MOST_DRIFT_PPM && self.own_noise < EXACT
     }
 
     /// Whether the device rotates.
@@ -104,8 +113,16 @@ pub(crate) fn rotation(record: &Record) -> Option<Rotation> {
     if most_ns < SHORTEST_NS {
         let (ci95_ms, noise_ms, late_share) = (0.0, 0.0, 0.0);
         let verdict = Verdict::TooAlike;
-        let drift_ppm = 0.0;
-        return Some(Rotation { turn_ms: f64::NAN, ci95_ms, noise_ms, late_share, drift_ppm, verdict });
+        let (drift_ppm, own_noise) = (0.0, 0.0);
+        return Some(Rotation {
+            turn_ms: f64::NAN,
+            ci95_ms,
+            noise_ms,
+            late_share,
+            drift_ppm,
+            own_noise,
+            verdict,
+        });
     }
     let every = short(differences(&all));
     // Exact before it is doubled: twice an error would be too much for the lines.
@@ -121,8 +138,9 @@ pub(crate) fn rotation(record: &Record) -> Option<Rotation> {
         Verdict::Rotates
     };
     let (turn_ms, ci95_ms, noise_ms) = (period / 1e6, ci95 / 1e6, noise / 1e6);
-    let drift_ppm = drift_ppm(&all, period);
-    Some(Rotation { turn_ms, ci95_ms, noise_ms, late_share, drift_ppm, verdict })
+    let points = off_the_line(&all, period);
+    let (drift_ppm, own_noise) = (drift_ppm(&points), own_noise(&points) / period);
+    Some(Rotation { turn_ms, ci95_ms, noise_ms, late_share, drift_ppm, own_noise, verdict })
 }
 
 /// Over how much time nine of ten waits are spread, in ns.
@@ -265,9 +283,8 @@ fn refine(ends: &[(u64, f64)], coarse: f64) -> Refined {
     refined
 }
 
-/// By how much the speed changes, in parts per million. Were completions misread by chance, those that follow each other would
-/// differ by as much as any two; where the speed changes, they differ by less, and lie off the line together.
-fn drift_ppm(ends: &[(u64, f64)], period: f64) -> f64 {
+/// When completions were, and by how much they lie off the line of their place, in ns.
+fn off_the_line(ends: &[(u64, f64)], period: f64) -> Vec<(f64, f64)> {
     let mut places: BTreeMap<u64, (f64, Vec<f64>)> = BTreeMap::new();
     let miss = |first: f64, end: f64| wrap_signed((end - first) / period) * period;
     for &(lba, end) in ends {
@@ -275,13 +292,26 @@ fn drift_ppm(ends: &[(u64, f64)], period: f64) -> f64 {
         place.1.push(miss(place.0, end));
     }
     places.retain(|_, (_, misses)| misses.len() > 1);
-    let points: Vec<(f64, f64)> = ends
-        .iter()
-        .filter_map(|&(lba, end)| {
-            let (first, misses) = places.get(&lba)?;
-            Some((end, miss(*first, end) - median(misses)))
-        })
-        .collect();
+    let off = |&(lba, end): &(u64, f64)| {
+        let (first, misses) = places.get(&lba)?;
+        Some((end, miss(*first, end) - median(misses)))
+    };
+    ends.iter().filter_map(off).collect()
+}
+
+/// By how much a completion misses what the two before it foretell, as a standard deviation, in ns: all but that is the speed's.
+fn own_noise(points: &[(f64, f64)]) -> f64 {
+    let foretold = |all: &[(f64, f64)]| {
+        let [a, b, c] = all else { return 0.0 };
+        let ahead = (c.0 - b.0) / (b.0 - a.0);
+        (c.1 - b.1 - ahead * (b.1 - a.1)) / ((1.0 + ahead).powi(2) + 1.0 + ahead * ahead).sqrt()
+    };
+    spread(&points.windows(3).map(foretold).collect::<Vec<_>>())
+}
+
+/// By how much the speed changes, in parts per million. Were completions misread by chance, those that follow each other would
+/// differ by as much as any two; where the speed changes, they differ by less, and lie off the line together.
+fn drift_ppm(points: &[(f64, f64)]) -> f64 {
     let off: Vec<f64> = points.iter().map(|point| point.1).collect();
     let steps: Vec<f64> = off.windows(2).map(|pair| pair[1] - pair[0]).collect();
     let (together, apart) = (spread(&off), spread(&steps) / std::f64::consts::SQRT_2);
@@ -317,6 +347,13 @@ fn line(points: &[(usize, f64, f64)]) -> Option<(f64, f64)> {
     let rest: f64 = centered.iter().map(|(x, y)| (y - slope * x).powi(2)).sum();
     let freedom = (points.len() - means.len()).saturating_sub(1).max(1) as f64;
     Some((slope, (rest / freedom / sxx).sqrt()))
+}
+
+/// What the disk's clock may be off a revolution after it was set, by what the speed may have changed meanwhile, in ms; 0 where times
+/// are those of the host's.
+pub(crate) fn clock_off_ms(record: &Record) -> f64 {
+    let by_disk = record.head.clock_lba.and_then(|_| rotation(record));
+    by_disk.map_or(0.0, |rotation| rotation.drift_ppm * 1e-6 * rotation.turn_ms)
 }
 
 /// The rotation as a clock; `None` where nothing rotates.

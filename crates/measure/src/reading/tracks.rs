@@ -6,7 +6,7 @@ use crate::angles::sighting::{Sighting, angle_of, student};
 use crate::angles::spindle::{Spindle, wrap, wrap_signed};
 use crate::record::series::tracks::NO_SKEWS;
 use crate::record::{ProbeName, Record, Role, Sample};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A track as its border with the one before shows it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -277,6 +277,28 @@ fn mark_rare(borders: &mut [Border]) {
     for border in borders.iter_mut() {
         border.rare = border.skew_turns.is_some_and(|skew| near(skew, rare));
     }
+}
+
+/// Where skews are all alike, marks the tracks behind those that are shorter than usual, where these come once in so many tracks:
+/// cylinders end there with spares. A slipped sector makes one short here and there. Whether there are such.
+pub(crate) fn mark_behind_short(borders: &mut [Border], heads: u64) -> bool {
+    let usual = usual_sectors(borders);
+    let behind = |length: u64| -> Vec<usize> {
+        (0..borders.len()).filter(|&place| borders[place].sectors_before == Some(length)).collect()
+    };
+    let recurs = |places: &Vec<usize>| {
+        let gap = |pair: &[usize]| (borders[pair[1]].number - borders[pair[0]].number).unsigned_abs();
+        places.len() > 1 && places.windows(2).all(|pair| gap(pair) == heads)
+    };
+    let shorter: BTreeSet<u64> =
+        borders.iter().filter_map(|border| border.sectors_before).filter(|&length| length < usual).collect();
+    let Some(ends) = shorter.into_iter().map(behind).find(recurs).filter(|_| heads > 1) else {
+        return false;
+    };
+    for (place, border) in borders.iter_mut().enumerate() {
+        border.rare = ends.contains(&place);
+    }
+    true
 }
 
 #[cfg(test)]

@@ -34,6 +34,10 @@ pub struct RecordHead {
     /// What the probe `stream` was asked for; absent where it did not run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub streams: Option<StreamGrid>,
+    /// The sector that the disk's clock is set by, whose times the samples have, where the speed wanders; absent where they are those
+    /// of the host's clock.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clock_lba: Option<u64>,
     /// Of a simulated device the options that made it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub made_by: Option<String>,
@@ -59,6 +63,7 @@ impl Record {
                 writes: String::new(),
                 sessions: 0,
                 streams: None,
+                clock_lba: None,
                 made_by: None,
             },
             samples: Vec::new(),

@@ -17,6 +17,10 @@ pub(crate) mod cache {
     pub(crate) const SEGMENTS: u32 = 5;
     /// Block after block at the end of the device: how fast what is read ahead comes off the media, at least.
     pub(crate) const PACE: u32 = 6;
+    /// The first unit of the device's last `step` sectors, once these were read at once: nothing lies behind them to be read ahead.
+    pub(crate) const WHOLE: u32 = 7;
+    /// The last unit of a read of `step` sectors elsewhere.
+    pub(crate) const WHOLE_END: u32 = 8;
 }
 
 /// Of the probe `overhead`.
@@ -137,3 +141,5 @@ pub(crate) mod angles {
 
 /// Of the probes that follow tracks: the `step` of a sample that is part of a search, not of a track that was found.
 pub(crate) const SEARCHING: i64 = -1;
+/// Of any probe: the sector that the disk's clock is set by.
+pub(crate) const SETTING_CLOCK: u32 = u32::MAX;
