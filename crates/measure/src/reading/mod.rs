@@ -16,6 +16,7 @@ pub(crate) mod pieces;
 pub(crate) mod rotation;
 pub(crate) mod stalls;
 pub(crate) mod tracks;
+pub(crate) mod turns;
 pub(crate) mod whole;
 pub(crate) mod writes;
 pub(crate) mod zones;
