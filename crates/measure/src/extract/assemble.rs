@@ -146,7 +146,7 @@ fn warnings(record: &Record, known: &Known, found: &Extraction, stalls: Option<&
     {
         warnings.push(Warning::SurfacesNotCounted { zones: found.zones.len() });
     }
-    if known.skews_unsure && known.changes() == Changes::HeadThenCylinder {
+    if known.skews_unsure && known.has_zones() && known.changes() == Changes::HeadThenCylinder {
         warnings.push(Warning::SkewsInTurns);
     }
     if found.failed > 0 {
