@@ -30,11 +30,13 @@ pub fn rebuild(found: &Extraction, name: &str) -> Result<DriveSpec, MeasureError
             Warning::DensityPerHead { zones: 0, .. } => {
                 "describe its zones by hand, with `sectors_per_track_by_head`"
             }
+            Warning::SurfacesNotCounted { zones: 0 } => "describe its tracks and zones by hand",
             _ => continue,
         };
         return Err(MeasureError::Insufficient { problem: warning.to_string(), hint: hint.to_owned() });
     }
-    let not_counted = found.warnings.contains(&Warning::SurfacesNotCounted);
+    let not_counted =
+        found.warnings.iter().any(|warning| matches!(warning, Warning::SurfacesNotCounted { .. }));
     let heads = found.value("heads").or(not_counted.then_some(1.0));
     let heads = heads.ok_or_else(|| lacks("how many surfaces there are"))? as u32;
     if found.zones.is_empty() {

@@ -3,7 +3,7 @@
 use crate::MeasureError;
 use crate::angles::disk_clock::DiskClock;
 use crate::angles::session::Session;
-use crate::device::{Device, Mode};
+use crate::device::{Device, Mode, OnlyRead};
 use crate::memory::Memory;
 use crate::probe::{self, Context, Look, Probe};
 use crate::progress::Listener;
@@ -87,9 +87,17 @@ pub fn measure(
     // No probe before a scan needs to tell how fast the device is.
     let look = wanted.iter().find(|probe| scans(probe)).and_then(|_| Look::at(device).ok());
     for (place, &probe) in wanted.iter().enumerate() {
-        if record.has_finished(probe.name) {
+        // Where only reads show the media, what always writes shows nothing.
+        if record.has_finished(probe.name) || !probe.suits(&record.head.device) {
             continue;
         }
+        let mut only_read;
+        let device: &mut dyn Device = if rotation::only_reads_show_it(&record) {
+            only_read = OnlyRead::new(device);
+            &mut only_read
+        } else {
+            device
+        };
         let rest = wanted[place + 1..].iter().filter(|later| !record.has_finished(later.name));
         let expected_s = |probe: &Probe| probe::expected_s(probe, &record, &options.scope, look);
         let expected_s = (expected_s(probe), rest.map(|later| expected_s(later)).sum());

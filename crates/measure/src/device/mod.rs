@@ -4,10 +4,12 @@
 //! disk and on a simulated drive whose values are known.
 
 mod mock;
+mod only_read;
 mod raw;
 mod simulated;
 
 pub use mock::{MockDisk, MockParameters};
+pub(crate) use only_read::OnlyRead;
 pub use raw::{RawDevice, WriteConsent};
 pub use simulated::{Noise, SimulatedDevice};
 

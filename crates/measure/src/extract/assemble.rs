@@ -13,9 +13,9 @@ use super::{cache, load, pieces, scan, skippy, stream, write_cache, zoned};
 use crate::MeasureError;
 use crate::early::reported_early;
 use crate::reading::cylinders::CylinderMap;
-use crate::reading::known::Known;
+use crate::reading::known::{Changes, Known};
 use crate::reading::order::TrackOrder;
-use crate::reading::rotation::Rotation;
+use crate::reading::rotation::{self, Rotation};
 use crate::reading::stalls::{Stalls, stalls};
 use crate::reading::writes;
 use crate::record::{ProbeName, Record};
@@ -118,6 +118,9 @@ fn warnings(record: &Record, known: &Known, found: &Extraction, stalls: Option<&
     if found.rotating == Some(false) {
         warnings.push(Warning::NotRotating);
     }
+    if rotation::only_reads_show_it(record) {
+        warnings.push(Warning::OnlyReads);
+    }
     if let Some(spindle) = known.spindle
         && record.head.writes == "write-forced"
     {
@@ -149,7 +152,10 @@ fn warnings(record: &Record, known: &Known, found: &Extraction, stalls: Option<&
         && known.order.as_ref().is_none_or(|order| !order.counted)
         && record.has_finished(ProbeName::Surfaces)
     {
-        warnings.push(Warning::SurfacesNotCounted);
+        warnings.push(Warning::SurfacesNotCounted { zones: found.zones.len() });
+    }
+    if known.skews_unsure && known.has_zones() && known.changes() == Changes::HeadThenCylinder {
+        warnings.push(Warning::SkewsInTurns);
     }
     if found.failed > 0 {
         warnings.push(Warning::FailedAccesses { count: found.failed });

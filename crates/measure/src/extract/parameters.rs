@@ -53,9 +53,12 @@ impl Parameters<'_> {
         if self.found.rotating == Some(false) {
             all.extend(self.latency());
         }
-        self.rotation(&mut all);
-        self.tracks(&mut all);
-        self.times(&mut all);
+        // Of what does not rotate, sawteeth are of something else.
+        if self.found.rotating != Some(false) {
+            self.rotation(&mut all);
+            self.tracks(&mut all);
+            self.times(&mut all);
+        }
         self.controller(&mut all);
         self.write_cache(&mut all);
         self.stalls(&mut all);
@@ -111,11 +114,15 @@ impl Parameters<'_> {
             all.push(seen("sectors_per_track", "sectors", sawtooth.sectors_per_track, None, method));
         }
         let zones = &self.found.zones;
-        let heads = self.known.order.as_ref().and_then(TrackOrder::surfaces);
+        // Where zones alone show that surfaces differ, the tracks at the start do not tell how many there are.
+        let hidden = self.known.densities.as_ref().is_some_and(Vec::is_empty);
+        let heads = self.known.order.as_ref().and_then(TrackOrder::surfaces).filter(|_| !hidden);
         if let Some(heads) = heads {
             let method = match self.known.changes() {
                 _ if !self.known.head_zones.is_empty() => "how often the sectors of tracks recur",
-                Changes::CylinderThenHead if self.known.no_skews => {
+                Changes::CylinderThenHead
+                    if self.known.order.as_ref().is_some_and(|order| order.by_times) =>
+                {
                     "minimum times over more and more tracks: where these turn back"
                 }
                 Changes::CylinderOnly | Changes::Alike => {
@@ -197,9 +204,13 @@ impl Parameters<'_> {
                     (false, _) => "write_cylinder_switch_ms",
                 };
                 let skew_ms = skew.map(|sectors| sectors * turn_ms / per_turn);
-                if let Some(parameter) = switch(name, ways.same, least, skew_ms) {
-                    all.push(parameter);
+                let mut parameter = switch(name, ways.same, least, skew_ms);
+                if let Some(parameter) = parameter.as_mut().filter(|_| self.known.skews_unsure) {
+                    parameter.ci95 = None;
+                    "that of the head and that of the cylinder may be swapped"
+                        .clone_into(&mut parameter.note);
                 }
+                all.extend(parameter);
             }
         }
         if self.times.read.same.is_none()

@@ -49,6 +49,8 @@ impl fmt::Display for WriteCase {
 pub enum Warning {
     /// Nothing rotates.
     NotRotating,
+    /// Writes show no rotation, but reads do.
+    OnlyReads,
     /// Writes are reported complete before they are on the media.
     EarlyWrites {
         /// Where that showed.
@@ -80,7 +82,12 @@ pub enum Warning {
         zones: usize,
     },
     /// No second kind of skew recurs.
-    SurfacesNotCounted,
+    SurfacesNotCounted {
+        /// Zones that were found; without any, no drive file can be made.
+        zones: usize,
+    },
+    /// Two tracks make a cylinder, and nothing tells which of its two skews is which.
+    SkewsInTurns,
     /// Some accesses failed.
     FailedAccesses {
         /// How many.
@@ -93,12 +100,14 @@ impl Warning {
     pub fn kind(&self) -> &'static str {
         match self {
             Self::NotRotating => "not-rotating",
+            Self::OnlyReads => "only-reads",
             Self::EarlyWrites { .. } => "early-writes",
             Self::TracksAlongSurfaces => "tracks-along-surfaces",
             Self::SpeedDrifts { .. } => "speed-drifts",
             Self::Stalls { .. } => "stalls",
             Self::DensityPerHead { .. } => "density-per-head",
-            Self::SurfacesNotCounted => "surfaces-not-counted",
+            Self::SurfacesNotCounted { .. } => "surfaces-not-counted",
+            Self::SkewsInTurns => "skews-in-turns",
             Self::FailedAccesses { .. } => "failed-accesses",
         }
     }
@@ -109,6 +118,10 @@ impl fmt::Display for Warning {
         match self {
             Self::NotRotating => f.write_str(
                 "the device is not rotating: completions at one sector show no period. Only its latency was measured",
+            ),
+            Self::OnlyReads => f.write_str(
+                "writes show no rotation, as where a cache on the media takes them wherever the head is, but reads do: all was \
+                 measured by reads, as with `--read-only`, and nothing is known of writes",
             ),
             Self::EarlyWrites { cases } => {
                 let cases: Vec<String> = cases.iter().map(ToString::to_string).collect();
@@ -153,10 +166,21 @@ impl fmt::Display for Warning {
                      no drive file is made of it"
                 })
             }
-            Self::SurfacesNotCounted => f.write_str(
-                "surfaces could not be counted: no second kind of skew recurs (equal skews, or tracks that cannot be told \
-                 apart), and no time from track to track tells them. Skews and seeks are told from track to track, and in \
-                 a drive file each track is a cylinder of its own",
+            Self::SurfacesNotCounted { zones } => {
+                f.write_str(
+                    "surfaces could not be counted: no second kind of skew recurs (equal skews, or tracks that cannot be told \
+                     apart), and no time from track to track tells them. ",
+                )?;
+                f.write_str(if *zones > 0 {
+                    "Skews and seeks are told from track to track, and in a drive file each track is a cylinder of its own"
+                } else {
+                    "Nor do zones of whole tracks tell where its sectors are, so that no seeks are measured, and no drive file is \
+                     made of it"
+                })
+            }
+            Self::SkewsInTurns => f.write_str(
+                "two tracks make a cylinder, and neither times nor the beginnings of zones tell which of its two skews is the \
+                 cylinder's: the larger one is taken for it, and switches and seeks with it. They may be swapped",
             ),
             Self::FailedAccesses { count: 1 } => f.write_str("1 access failed and was skipped"),
             Self::FailedAccesses { count } => write!(f, "{} accesses failed and were skipped", grouped(*count as u64)),

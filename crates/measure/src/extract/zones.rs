@@ -23,19 +23,24 @@ pub(super) fn zone_findings(record: &Record, known: &Known, map: Option<&Cylinde
     let zone = |(series, zone): (usize, &Zone)| {
         let mut borders = known
             .spindle
-            .map(|spindle| tracks::borders(record, ProbeName::ZoneTracks, series as u32, spindle))
+            .map(|spindle| {
+                tracks::borders_within(record, (ProbeName::ZoneTracks, series as u32), zone, spindle)
+            })
             .unwrap_or_default();
         if borders.is_empty() && known.zones.len() == 1 && !known.no_skews {
             borders.clone_from(&known.borders);
         }
-        let per_turn = borders.first().map_or(zone.sectors_per_track as f64, |border| border.per_turn);
+        let sectors_per_track = zone.sectors_per_track as f64;
+        let per_turn =
+            borders.first().map_or(sectors_per_track, |border| border.per_turn.max(sectors_per_track));
         let (common, rare) = if borders.is_empty() { (None, None) } else { tracks::skews(&borders) };
         // Where a zone has one kind of skew, though a change of cylinder is among its tracks, both are alike in it.
         let heads = known.order.as_ref().map_or(0, |order| u64::from(order.heads));
         let spans_cylinders = heads > 0 && tracks::span_cylinders(&borders, heads);
+        let alike = known.order.as_ref().is_some_and(|order| order.by_times);
         let (head, cylinder) = match changes {
             Changes::HeadThenCylinder => (common, rare.or(common.filter(|_| spans_cylinders))),
-            Changes::CylinderThenHead => (rare, common),
+            Changes::CylinderThenHead => (rare.or(common.filter(|_| alike)), common),
             Changes::CylinderOnly => (None, common),
             // Whatever a track's change is of.
             Changes::Alike => (common, common),
@@ -48,8 +53,10 @@ pub(super) fn zone_findings(record: &Record, known: &Known, map: Option<&Cylinde
             _ => (head.or(none), cylinder.or(none)),
         };
         let sectors = |skew: tracks::Skew| skew.turns * per_turn;
-        let error =
-            |skew: Option<tracks::Skew>| skew.and_then(|skew| skew.ci95_turns).map(|turns| turns * per_turn);
+        let error = |skew: Option<tracks::Skew>| {
+            let known = skew.and_then(|skew| skew.ci95_turns).filter(|_| !known.skews_unsure);
+            known.map(|turns| turns * per_turn)
+        };
         let (head_error, cylinder_error) = (error(head), error(cylinder));
         // Of tracks that were not counted by cylinders, the map knows no cylinders.
         let counted = known.order.as_ref().is_some_and(|order| order.counted);

@@ -9,6 +9,7 @@ use crate::angles::session::Session;
 use crate::reading::known::Known;
 use crate::reading::pieces::{Format, Piece};
 use crate::reading::tracks;
+use crate::reading::zones::Zone;
 use crate::record::series::SEARCHING;
 use crate::record::series::angles::{ANCHOR, ANEW, FINDING, FIRST, LAST, REFERENCE, SLIPPED};
 use crate::record::{ProbeName, Role};
@@ -41,9 +42,11 @@ const REFERENCE_EVERY: u32 = 24;
 
 fn run(session: &mut Session<'_>, _context: &Context) -> Result<(), MeasureError> {
     let known = Known::of(session.record);
-    let mut survey = Survey { noise: known.angle_noise, series: 0, taken: 0, reference: None, session };
-    for format in &Format::all(survey.session.record, &known) {
-        let zone = known.zones[format.zone];
+    let formats = Format::all(session.record, &known);
+    let (noise, zones) = (known.angle_noise, known.zones);
+    let mut survey = Survey { noise, zones, series: 0, taken: 0, reference: None, session };
+    for format in &formats {
+        let zone = survey.zones[format.zone];
         survey.range(format, (zone.first_lba, zone.end_lba))?;
     }
     Ok(())
@@ -52,6 +55,7 @@ fn run(session: &mut Session<'_>, _context: &Context) -> Result<(), MeasureError
 struct Survey<'s, 'a> {
     session: &'s mut Session<'a>,
     noise: f64,
+    zones: Vec<Zone>,
     series: u32,
     /// Angles since the reference was measured.
     taken: u32,
@@ -133,7 +137,9 @@ impl Survey<'_, '_> {
         let mut finder = Finder::new(self.session, finding, self.noise);
         finder.tracks(start, count, Some(slope), 0)?;
         let spindle = self.session.spindle()?;
-        let borders = tracks::borders(self.session.record, ProbeName::Angles, finding, spindle);
+        let zone = &self.zones[format.zone];
+        let borders =
+            tracks::borders_within(self.session.record, (ProbeName::Angles, finding), zone, spindle);
         let found = format.of_tracks(&borders);
         Ok(found.filter(|format| (first..end).contains(&format.anchor)))
     }
@@ -173,12 +179,12 @@ impl Survey<'_, '_> {
     fn grow(&mut self, piece: &mut Piece, limit: u64) -> Result<u64, MeasureError> {
         let unit = self.session.unit();
         let forwards = limit > piece.anchor;
+        let (anchor, mut good) = (piece.anchor, piece.anchor);
         let at = |distance: u64| {
-            let lba = if forwards { piece.anchor + distance } else { piece.anchor.saturating_sub(distance) };
+            let lba = if forwards { anchor + distance } else { anchor.saturating_sub(distance) };
             lba / unit * unit
         };
-        let most = limit.abs_diff(piece.anchor);
-        let (anchor, mut good) = (piece.anchor, piece.anchor);
+        let most = limit.abs_diff(anchor);
         // In the middle of a track, a few sectors more or less change nothing.
         let half = piece.format.sectors_per_track / 2;
         let mut periods = 1;
@@ -203,7 +209,9 @@ impl Survey<'_, '_> {
                 periods = (good.abs_diff(anchor) / piece.format.sectors).max(1) / FARTHER;
             }
             let distance = |periods: u64| periods * piece.format.sectors + half;
-            while distance(periods) <= good.abs_diff(anchor) {
+            // Where a physical sector is several, the next place may be the last one again.
+            while distance(periods) < most && at(distance(periods)).abs_diff(anchor) <= good.abs_diff(anchor)
+            {
                 periods = (periods * FARTHER).max(1);
             }
             let distance = distance(periods).min(most);

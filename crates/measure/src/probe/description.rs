@@ -48,7 +48,7 @@ impl Probe {
     }
 
     /// Whether it can run on a device.
-    pub(super) fn suits(&self, device: &DeviceInfo) -> bool {
+    pub(crate) fn suits(&self, device: &DeviceInfo) -> bool {
         match device.kind.as_str() {
             "mock" => self.on_formula,
             _ => device.writable || self.writes != Writing::Always,

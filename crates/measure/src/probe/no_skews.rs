@@ -53,13 +53,14 @@ pub(super) fn tracks(session: &mut Session<'_>, count: u64, noise: f64) -> Resul
 
 /// Walks over zones from the first sector on, as far as each is of whole tracks.
 pub(super) fn zones(session: &mut Session<'_>, noise: f64) -> Result<(), MeasureError> {
-    let mut first = 0;
+    let (mut first, mut before) = (0, None);
     for number in 0..MOST_ZONES {
-        let Some(end) = Line { series: WALK + number, noise, session }.zone(first)? else { return Ok(()) };
+        let mut line = Line { series: WALK + number, noise, session };
+        let Some((run, end)) = line.zone(first, before.as_ref())? else { return Ok(()) };
         if end == session.sectors() {
             return Ok(());
         }
-        first = end;
+        (first, before) = (end, Some(run));
     }
     Ok(())
 }
@@ -135,11 +136,13 @@ impl Line<'_, '_> {
         Ok(lost > 1)
     }
 
-    /// The sector behind the zone that begins at a sector; `None` where none of whole tracks begins or ends there.
-    fn zone(&mut self, first: u64) -> Result<Option<u64>, MeasureError> {
+    /// The zone that begins at a sector, and the sector behind it; `None` where none of whole tracks begins or ends there.
+    fn zone(&mut self, first: u64, before: Option<&Run>) -> Result<Option<(Run, u64)>, MeasureError> {
         let Some(sectors) = self.sectors_in_a_turn(first)? else { return Ok(None) };
         let Some(angle) = self.angle(first, BEGINS, None)? else { return Ok(None) };
-        let begins = first == 0 || self.is_border(first, sectors)?;
+        // A zone that begins elsewhere on the turn than tracks did before loses less than a revolution.
+        let turned = before.is_some_and(|before| !self.is_as_foreseen(before, first, angle));
+        let begins = first == 0 || turned || self.is_border(first, sectors)?;
         if !begins || !self.is_border(first + sectors, sectors)? {
             return Ok(None);
         }
@@ -154,7 +157,7 @@ impl Line<'_, '_> {
         }
         self.angle(first + sectors, TRACK, Some(angle))?;
         self.angle(end - unit, ENDS, Some(run.foreseen(end - unit)))?;
-        Ok(Some(end))
+        Ok(Some((run, end)))
     }
 
     /// How many tracks it has, of so many at most: looked for farther and farther on, and then by halving.
@@ -193,8 +196,12 @@ impl Line<'_, '_> {
     fn agrees(&mut self, run: &Run, lba: u64) -> Result<bool, MeasureError> {
         let foreseen = run.foreseen(lba);
         let Some(angle) = self.angle(lba, SEARCHING, Some(foreseen))? else { return Ok(false) };
+        Ok(self.is_as_foreseen(run, lba, angle))
+    }
+
+    fn is_as_foreseen(&self, run: &Run, lba: u64, angle: f64) -> bool {
         let share = SHARE_OF_A_SECTOR * self.session.unit() as f64 / run.sectors as f64;
-        Ok(wrap_signed(angle - foreseen).abs() <= share.max(SIGMAS * self.noise))
+        wrap_signed(angle - run.foreseen(lba)).abs() <= share.max(SIGMAS * self.noise)
     }
 
     fn angle(&mut self, lba: u64, step: i64, guess: Option<f64>) -> Result<Option<f64>, MeasureError> {

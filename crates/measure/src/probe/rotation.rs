@@ -6,6 +6,7 @@
 use super::description::{Context, Probe, Writing};
 use crate::MeasureError;
 use crate::angles::session::Session;
+use crate::device::Mode;
 use crate::reading::rotation::{self, LONGEST_NS};
 use crate::record::{ProbeName, Role};
 use headstack_units::Nanos;
@@ -28,19 +29,38 @@ const OTHERS: [usize; 3] = [40, 320, 2560];
 const ELSEWHERE: i64 = 20;
 
 /// Writes: series 0, at once, to see the turn; series 1, over a long time, to see it exactly. Reads: stage by stage, in series 0,
-/// 2 and 4.
+/// 2 and 4; behind writes, from series 2 on.
 fn run(session: &mut Session<'_>, _context: &Context) -> Result<(), MeasureError> {
-    if session.mode.is_write() {
-        return at_one_sector(session);
+    if !session.mode.is_write() {
+        return in_stages(session, 0);
     }
-    for (stage, &others) in OTHERS.iter().enumerate() {
+    at_one_sector(session)?;
+    if rotation::spindle(session.record).is_none() && session.device.info().kind != "mock" {
+        try_reads(session)?;
+    }
+    Ok(())
+}
+
+/// A cache on the media takes writes wherever the head is: where they show no rotation, reads may. The device then counts as one that
+/// is only read.
+fn try_reads(session: &mut Session<'_>) -> Result<(), MeasureError> {
+    session.mode = Mode::Read;
+    session.record.head.device.writable = false;
+    in_stages(session, 1)?;
+    session.record.head.device.writable = rotation::spindle(session.record).is_none();
+    Ok(())
+}
+
+/// Reads, from a stage's number on.
+fn in_stages(session: &mut Session<'_>, first: u32) -> Result<(), MeasureError> {
+    for (stage, &others) in (first..).zip(&OTHERS) {
         let places = 2 * others as u64;
         let stride = session.sectors() / session.unit() / (places + 1);
         // Places that lie together would be read ahead for each other.
-        if stage > 0 && stride < 16 {
+        if stage > first && stride < 16 {
             break;
         }
-        by_turns(session, 2 * stage as u32, others)?;
+        by_turns(session, 2 * stage, others)?;
         if rotation::spindle(session.record).is_some() {
             break;
         }

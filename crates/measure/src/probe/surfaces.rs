@@ -37,8 +37,7 @@ fn run(session: &mut Session<'_>, context: &Context) -> Result<(), MeasureError>
         by_times(session, borders)?;
         let order = order::order(session.record, session.spindle()?);
         let each_a_cylinder = order.is_some_and(|order| order.by_times && order.heads == 1);
-        if let Some(zone) = context.known.zones.first().filter(|_| context.known.no_skews && each_a_cylinder)
-        {
+        if let Some(zone) = context.known.zones.first().filter(|_| each_a_cylinder) {
             turning::run(session, zone.sectors_per_track, zone.tracks())?;
         }
     }
@@ -104,7 +103,7 @@ fn by_times(session: &mut Session<'_>, borders: &[Border]) -> Result<(), Measure
 }
 
 /// The least time from a track to another that lies `over` tracks behind it.
-fn least_over(
+pub(super) fn least_over(
     session: &mut Session<'_>,
     borders: &[Border],
     (first, over): (usize, usize),

@@ -2,14 +2,15 @@
 //! for reads.
 
 use super::description::{Context, Probe, Writing};
+use super::surfaces;
 use crate::MeasureError;
 use crate::angles::session::Session;
 use crate::angles::trial::{self, Way};
 use crate::device::Mode;
 use crate::reading::density;
-use crate::reading::tracks::Border;
+use crate::reading::tracks::{self, Border, Kinds};
 use crate::record::ProbeName;
-use crate::record::series::switches::{COMMON, FLUSHED, RARE, READS, SAME_TRACK};
+use crate::record::series::switches::{COMMON, FLUSHED, ODD, RARE, READS, SAME_TRACK};
 
 pub(super) static SWITCHES: Probe = Probe {
     name: ProbeName::Switches,
@@ -30,7 +31,9 @@ fn run(session: &mut Session<'_>, context: &Context) -> Result<(), MeasureError>
     if !context.known.has_zones() {
         return Ok(());
     }
-    let borders: &[Border] = &context.known.borders;
+    odd_ways(session, &context.known.borders)?;
+    // Which of two skews is which may be known by now.
+    let borders: &[Border] = &tracks::tracks_at_start(session.record, session.spindle()?);
     let all = [(session.mode, 0), (Mode::Read, READS), (Mode::WriteFlushed, FLUSHED)];
     let modes = match (session.device.info().writable, session.is_cached()) {
         (true, true) => &all[..],
@@ -58,6 +61,31 @@ fn run(session: &mut Session<'_>, context: &Context) -> Result<(), MeasureError>
             };
             trial::least(session, (offset + kind, place as i64), way)?;
         }
+    }
+    Ok(())
+}
+
+/// Where two skews come in turns: over as large an odd number of tracks as there are of the first zone, from two neighbours. From the
+/// second track of a cylinder on it is one cylinder farther than from the first.
+fn odd_ways(session: &mut Session<'_>, borders: &[Border]) -> Result<(), MeasureError> {
+    let Some(kinds) = Kinds::of(borders).filter(|kinds| kinds.in_turns) else { return Ok(()) };
+    let larger = kinds.common.max(kinds.other);
+    let behind = |place: usize| borders[place].skew_turns.map(|skew| kinds.are_alike(skew, larger));
+    let Some(first) = (1..borders.len()).find(|&place| behind(place) == Some(true)) else { return Ok(()) };
+    let usual = tracks::usual_sectors(borders);
+    let alike =
+        borders.iter().skip(first + 1).take_while(|border| border.sectors_before == Some(usual)).count();
+    // Both targets are whole tracks.
+    let Some(over) =
+        alike.checked_sub(3).map(|most| if most % 2 == 0 { most.saturating_sub(1) } else { most })
+    else {
+        return Ok(());
+    };
+    if over < 3 || behind(first + 1) != Some(false) {
+        return Ok(());
+    }
+    for step in 0..2 {
+        surfaces::least_over(session, borders, (first + step, over), (ODD, step as i64))?;
     }
     Ok(())
 }

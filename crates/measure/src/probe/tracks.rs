@@ -70,8 +70,12 @@ fn run_zones(session: &mut Session<'_>, _context: &Context) -> Result<(), Measur
             None => {
                 // Two cylinders and what is cut off, away from the borders.
                 let count = known.order.as_ref().map_or(TRACKS, |order| 3 * order.heads as usize + 2);
+                let room = (count as u64 + 2) * zone.sectors_per_track;
                 for place in [3, 5, 7] {
-                    let lba = zone.first_lba + length / 11 * place / unit * unit;
+                    // Of a short zone, from its first track on, which begins behind the last of the one before.
+                    let lba = (zone.first_lba + length / 11 * place).min(zone.end_lba.saturating_sub(room));
+                    let first = zone.first_lba.saturating_sub(zone.sectors_per_track / 4);
+                    let lba = lba.max(first) / unit * unit;
                     let mut finder = Finder::new(session, series, known.angle_noise);
                     let run = finder.tracks(lba, count, Some(slope), 0)?;
                     let regular = run.is_some_and(|run| {

@@ -93,7 +93,8 @@ impl CylinderMap {
             let per_cylinder = per_track * heads as f64;
             let length = zone.end_lba.saturating_sub(zone.first_lba) as f64;
             let cylinders = (length / per_cylinder - 0.02).ceil().max(1.0) as u64;
-            let borders = tracks::borders(record, ProbeName::ZoneTracks, series as u32, spindle);
+            let borders =
+                tracks::borders_within(record, (ProbeName::ZoneTracks, series as u32), zone, spindle);
             let begins = borders.iter().find(|border| border.rare || heads == 1).map(|border| border.first);
             let anchor = begins.filter(|_| !order.by_surface).unwrap_or(zone.first_lba);
             let number = (anchor.saturating_sub(zone.first_lba) as f64 / per_cylinder).round() as u64;

@@ -4,7 +4,8 @@
 use super::order;
 use super::tracks::Border;
 use super::zones::Zone;
-use crate::angles::median::median;
+use crate::angles::median::{median, spread};
+use std::collections::BTreeMap;
 
 /// No drive has more surfaces.
 const MOST_HEADS: usize = 24;
@@ -15,6 +16,11 @@ const LEAST_SECTORS: f64 = 2.0;
 const LEAST_SHARE: f64 = 0.004;
 /// Of the tracks, so many must fit the pattern: slipped and spare sectors spoil a few.
 const FITTING: f64 = 0.85;
+/// The sectors of tracks that differ by few are as wide as their number says if they are off by less than this, in sectors, and the
+/// middle of so many tracks at least, by so many standard errors.
+const AS_WIDE: f64 = 0.4;
+const LEAST_TRACKS: usize = 3;
+const SURE: f64 = 4.0;
 /// Inwards the sectors become fewer: it is odd where they become more so often, and at so large a share of the borders.
 const ODD: usize = 3;
 const ODD_SHARE: f64 = 0.25;
@@ -32,8 +38,11 @@ pub(crate) fn by_head(borders: &[Border]) -> Option<Vec<u64>> {
         let alike = pairs.filter(|(a, b)| (a.0 - b.0).abs() <= ALIKE).count();
         alike as f64 >= FITTING * (tracks.len() - after) as f64
     };
-    if tracks.len() < 2 * MOST_HEADS || recurs(1) {
+    if tracks.len() < 2 * MOST_HEADS {
         return None;
+    }
+    if recurs(1) {
+        return by_few_sectors(borders);
     }
     let heads = (2..=MOST_HEADS).find(|&after| recurs(after))?;
     let skipped = borders.len() - tracks.len();
@@ -48,10 +57,45 @@ pub(crate) fn by_head(borders: &[Border]) -> Option<Vec<u64>> {
     let most = densities.iter().copied().fold(f64::MIN, f64::max);
     let least = densities.iter().copied().fold(f64::MAX, f64::min);
     if most - least <= LEAST_SECTORS.max(LEAST_SHARE * most) {
-        return None;
+        return by_few_sectors(borders);
     }
     let sectors = |head| median(&of(head).iter().map(|track| track.1 as f64).collect::<Vec<_>>()) as u64;
     Some((0..heads).map(sectors).collect())
+}
+
+/// The same where they differ by so few sectors that single tracks do not tell: tracks of two lengths alternate, and the angles of all
+/// of a length say that its sectors are as wide as that. None of them where no number of tracks recurs.
+fn by_few_sectors(borders: &[Border]) -> Option<Vec<u64>> {
+    let mut widths: BTreeMap<u64, Vec<f64>> = BTreeMap::new();
+    for border in borders.iter().filter(|border| border.own_per_turn.is_finite()) {
+        widths.entry(border.sectors_before?).or_default().push(border.own_per_turn);
+    }
+    widths.retain(|_, widths| widths.len() >= LEAST_TRACKS);
+    // A spare or a slipped sector makes a track shorter, but no sector wider.
+    let as_wide = |widths: &[f64], sectors: u64| {
+        let off = SURE * spread(widths) / (widths.len() as f64).sqrt();
+        (median(widths) - sectors as f64).abs() + off < AS_WIDE
+    };
+    widths.retain(|&sectors, widths| as_wide(widths, sectors));
+    let followed = borders.iter().filter_map(|border| border.sectors_before);
+    let tracks: Vec<u64> = followed.filter(|sectors| widths.contains_key(sectors)).collect();
+    // Of zones, the next one has fewer.
+    let more = tracks.windows(2).filter(|pair| pair[1] > pair[0]).count();
+    if more < ODD || (tracks.len() as f64) < FITTING * borders.len() as f64 {
+        return None;
+    }
+    let recurs = |after: &usize| {
+        let alike = tracks.iter().zip(tracks.iter().skip(*after)).filter(|(a, b)| a == b).count();
+        alike as f64 >= FITTING * (tracks.len() - after) as f64
+    };
+    let heads = (2..=MOST_HEADS).find(recurs).unwrap_or(0);
+    let skipped = borders.len() - tracks.len();
+    let first = order::pattern(borders).map_or(skipped, |pattern| pattern.first_rare + 1);
+    let of = |head: usize| {
+        let place = (first + heads * MOST_HEADS + head - skipped) % heads;
+        median(&tracks.iter().skip(place).step_by(heads).map(|&n| n as f64).collect::<Vec<_>>()) as u64
+    };
+    Some((0..heads).map(of).collect())
 }
 
 /// From a sector to the next, in turns, by the tracks that were followed: each its own where surfaces differ in density.

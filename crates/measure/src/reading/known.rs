@@ -7,6 +7,7 @@ use super::no_skews;
 use super::order::{self, TrackOrder};
 use super::rotation::{self, MOST_DRIFT_PPM, Rotation};
 use super::tracks::{Border, tracks_at_start};
+use super::turns;
 use super::zones::{self, Zone};
 use crate::angles::landing::{Landing, least_turns};
 use crate::angles::sighting::{Sighting, angle_of};
@@ -48,6 +49,8 @@ pub(crate) struct Known {
     /// Actuators with an equal share of the addresses each.
     pub(crate) actuators: usize,
     pub(crate) order: Option<TrackOrder>,
+    /// Whether two tracks make a cylinder, and nothing tells which of its two skews is which.
+    pub(crate) skews_unsure: bool,
     /// By how much the speed changes, in parts per million, where that is too much for angles to fit together.
     pub(crate) drift_ppm: Option<f64>,
     /// Whether angles fit together all the same, or all along.
@@ -108,7 +111,8 @@ impl Known {
         let mut zones = zones.unwrap_or_default();
         let mut actuators = if zones::halves(&zones, record.head.device.sectors) { 2 } else { 1 };
         zones.truncate(zones.len() / actuators);
-        let first_zone = zones.first().filter(|_| no_skews).zip(steady);
+        let each_a_cylinder = order.as_ref().is_some_and(|order| order.by_times && order.heads == 1);
+        let first_zone = zones.first().filter(|_| no_skews || each_a_cylinder).zip(steady);
         let along =
             first_zone.and_then(|(zone, spindle)| order::along_surfaces(record, spindle, zone.tracks()));
         // Where no zone says how far to look, tracks that turn back later were not looked for.
@@ -136,6 +140,7 @@ impl Known {
             no_skews,
             borders,
             densities,
+            skews_unsure: steady.is_some_and(|spindle| turns::is_unsure(record, spindle)),
             order,
             drift_ppm,
             is_steady,

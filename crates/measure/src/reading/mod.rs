@@ -17,6 +17,7 @@ pub(crate) mod rotation;
 pub(crate) mod segment;
 pub(crate) mod stalls;
 pub(crate) mod tracks;
+pub(crate) mod turns;
 pub(crate) mod whole;
 pub(crate) mod writes;
 pub(crate) mod zones;

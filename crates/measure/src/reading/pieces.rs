@@ -58,7 +58,8 @@ impl Format {
 
     fn of(record: &Record, known: &Known, spindle: Spindle, number: usize) -> Option<Self> {
         let (zone, order) = (known.zones[number], known.order.as_ref()?);
-        let mut borders = tracks::borders(record, ProbeName::ZoneTracks, number as u32, spindle);
+        let mut borders =
+            tracks::borders_within(record, (ProbeName::ZoneTracks, number as u32), &zone, spindle);
         if borders.is_empty() && known.zones.len() == 1 {
             borders.clone_from(&known.borders);
         }
@@ -78,7 +79,10 @@ impl Format {
             Changes::HeadThenCylinder => (whole(rare)?, heads, begins()?),
             // Spares that cylinders end with tell where they do.
             Changes::Alike if ends => (common, heads, begins()?),
-            Changes::CylinderThenHead => (whole(rare)?, order.group_cylinders, zone.first_lba),
+            Changes::CylinderThenHead => {
+                let alike = rare.is_none() && order.by_times;
+                (if alike { common } else { whole(rare)? }, order.group_cylinders, zone.first_lba)
+            }
             Changes::CylinderOnly | Changes::Alike => (common, 1, borders.get(1)?.first),
             Changes::Unknown => return None,
         };
@@ -380,7 +384,8 @@ fn piece(
     let (anchor, first, last) = (at(ANCHOR)?, at(FIRST)?, at(LAST)?);
     let zone = known.zones.iter().rposition(|zone| zone.first_lba <= anchor)?;
     let format = formats.iter().find(|format| format.zone == zone)?;
-    let followed = tracks::borders(record, ProbeName::Angles, series + FINDING, spindle);
+    let followed =
+        tracks::borders_within(record, (ProbeName::Angles, series + FINDING), &known.zones[zone], spindle);
     let local = format.of_tracks(&followed);
     let format = local.as_ref().unwrap_or(format);
     let angle = *angles.get(&anchor)?;

@@ -90,10 +90,17 @@ fn agreeing(differences: &[f64], period_ns: f64) -> f64 {
     differences.iter().filter(off).count() as f64 / differences.len().max(1) as f64
 }
 
-/// The samples of the probe's last stage: each stage is two series, and comes back to its places behind more other accesses.
+/// The samples of the probe's last stage: each stage is two series, and comes back to its places behind more other accesses. Of a
+/// device that is written, the first: reads behind it showed no more.
 fn of_last_stage(record: &Record) -> impl Iterator<Item = &Sample> {
     let last = record.of(ProbeName::Rotation).map(|sample| sample.series / 2).max();
-    record.of(ProbeName::Rotation).filter(move |sample| Some(sample.series / 2) == last)
+    let stage = if record.head.device.writable { Some(0) } else { last };
+    record.of(ProbeName::Rotation).filter(move |sample| Some(sample.series / 2) == stage)
+}
+
+/// Whether writes showed no rotation, but reads did.
+pub(crate) fn only_reads_show_it(record: &Record) -> bool {
+    !record.head.device.writable && record.of(ProbeName::Rotation).any(|sample| sample.mode.is_write())
 }
 
 /// Those of them that come back to a sector.

@@ -1,6 +1,8 @@
 //! Track borders: first sectors, angles, and from them sectors per turn and skews.
 
 use super::hits::hit_times;
+use super::turns;
+use super::zones::Zone;
 use crate::angles::median::{circular_median, median, spread};
 use crate::angles::sighting::{Sighting, angle_of, student};
 use crate::angles::spindle::{Spindle, wrap, wrap_signed};
@@ -72,6 +74,37 @@ fn last_pass<'a, 'b>(samples: &'a [&'b Sample]) -> &'a [&'b Sample] {
 
 /// The tracks that a probe followed in one of its series.
 pub(crate) fn borders(record: &Record, probe: ProbeName, series: u32, spindle: Spindle) -> Vec<Border> {
+    let mut found = unmarked(record, probe, series, spindle);
+    mark_rare(&mut found, || turns::larger_is_rare(record, spindle));
+    found
+}
+
+/// Those of them that lie in a zone: what was followed beyond a short one is of others.
+pub(crate) fn borders_within(
+    record: &Record,
+    (probe, series): (ProbeName, u32),
+    zone: &Zone,
+    spindle: Spindle,
+) -> Vec<Border> {
+    let mut found = unmarked(record, probe, series, spindle);
+    found.retain(|border| (zone.first_lba..zone.end_lba).contains(&border.first));
+    if let Some(first) = found.first_mut() {
+        // By what it lags behind a track that is not of the zone says nothing.
+        let before = first.sectors_before.and_then(|sectors| first.first.checked_sub(sectors));
+        if before.is_none_or(|before| before < zone.first_lba) {
+            (first.sectors_before, first.skew_turns, first.own_per_turn) = (None, None, f64::NAN);
+        }
+    }
+    let per_turn = per_turn(&found);
+    for border in &mut found {
+        border.per_turn = if per_turn > 0.0 { per_turn } else { zone.sectors_per_track as f64 };
+    }
+    mark_rare(&mut found, || turns::larger_is_rare(record, spindle));
+    found
+}
+
+/// The tracks of a series, the rarer skew not marked.
+pub(super) fn unmarked(record: &Record, probe: ProbeName, series: u32, spindle: Spindle) -> Vec<Border> {
     let unit = record.head.device.unit();
     let hits = hit_times(record);
     let samples: Vec<&Sample> = record
@@ -115,7 +148,6 @@ pub(crate) fn borders(record: &Record, probe: ProbeName, series: u32, spindle: S
     for border in &mut found {
         border.per_turn = per_turn;
     }
-    mark_rare(&mut found);
     found
 }
 
@@ -123,6 +155,14 @@ pub(crate) fn borders(record: &Record, probe: ProbeName, series: u32, spindle: S
 pub(crate) fn tracks_at_start(record: &Record, spindle: Spindle) -> Vec<Border> {
     (0..=NO_SKEWS)
         .map(|series| borders(record, ProbeName::Tracks, series, spindle))
+        .find(|borders| borders.len() > 36)
+        .unwrap_or_default()
+}
+
+/// The same, the rarer skew not marked.
+pub(super) fn tracks_at_start_unmarked(record: &Record, spindle: Spindle) -> Vec<Border> {
+    (0..=NO_SKEWS)
+        .map(|series| unmarked(record, ProbeName::Tracks, series, spindle))
         .find(|borders| borders.len() > 36)
         .unwrap_or_default()
 }
@@ -258,24 +298,75 @@ impl AngleError {
     }
 }
 
-/// Marks the rarer skew: the largest group of equal skews that are not the most common; of two that are equally common, the larger
-/// one.
-fn mark_rare(borders: &mut [Border]) {
-    let per_turn = borders.first().map_or(1.0, |border| border.per_turn).max(1.0);
-    let near = |a: f64, b: f64| wrap_signed(a - b).abs() < (1.4 / per_turn).max(0.006);
-    let skews: Vec<f64> = borders.iter().filter_map(|border| border.skew_turns).collect();
-    let most = |candidates: &[f64]| -> Option<f64> {
-        candidates.iter().copied().max_by_key(|&a| candidates.iter().filter(|&&b| near(a, b)).count())
+/// Skews are alike that differ by no more than this, in turns, where angles are misread by much; and by so many standard deviations of
+/// an angle, …
+const MOST_ALIKE: f64 = 0.006;
+/// … but in any case if they differ by less than a sector, of which this is a part.
+const LEAST_ALIKE: f64 = 0.7;
+const SIGMAS: f64 = 8.0;
+
+/// The two kinds of skew.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Kinds {
+    /// The skew that is most common, and the most common other one, in turns.
+    pub(crate) common: f64,
+    pub(crate) other: f64,
+    /// Whether they are about as common as each other, as with two tracks to a cylinder.
+    pub(crate) in_turns: bool,
+    /// By how much two of a kind may differ.
+    alike: f64,
+}
+
+impl Kinds {
+    /// `None` where all skews are alike.
+    pub(crate) fn of(borders: &[Border]) -> Option<Self> {
+        let alike = alike(borders);
+        let near = |a: f64, b: f64| wrap_signed(a - b).abs() < alike;
+        let skews: Vec<f64> = borders.iter().filter_map(|border| border.skew_turns).collect();
+        let most = |candidates: &[f64]| -> Option<f64> {
+            candidates.iter().copied().max_by_key(|&a| candidates.iter().filter(|&&b| near(a, b)).count())
+        };
+        let common = most(&skews)?;
+        let others: Vec<f64> = skews.iter().copied().filter(|&skew| !near(skew, common)).collect();
+        let other = most(&others)?;
+        let count = |skew: f64| skews.iter().filter(|&&other| near(other, skew)).count();
+        Some(Self { common, other, in_turns: 4 * count(other) >= 3 * count(common), alike })
+    }
+
+    /// Whether a skew is of the kind of another.
+    pub(crate) fn are_alike(&self, a: f64, b: f64) -> bool {
+        wrap_signed(a - b).abs() < self.alike
+    }
+}
+
+/// By how much two skews of a kind may differ, in turns: the tracks themselves show how much angles are misread.
+fn alike(borders: &[Border]) -> f64 {
+    let usual = usual_sectors(borders);
+    let turned = |border: &Border| {
+        let whole = border.sectors_before == Some(usual) && border.own_per_turn.is_finite();
+        whole.then(|| usual as f64 / border.own_per_turn)
     };
-    let Some(common) = most(&skews) else { return };
-    let others: Vec<f64> = skews.iter().copied().filter(|&skew| !near(skew, common)).collect();
-    let Some(rare) = most(&others) else { return };
-    let count = |skew: f64| skews.iter().filter(|&&other| near(other, skew)).count();
-    // With two tracks to a cylinder neither is rarer; to another cylinder it takes longer, and so the skew is larger.
-    let in_turns = 4 * count(rare) >= 3 * count(common);
-    let rare = if in_turns { rare.max(common) } else { rare };
+    let turned: Vec<f64> = borders.iter().filter_map(turned).collect();
+    let misread = if turned.len() < LEAST_TRACKS { MOST_ALIKE } else { SIGMAS * spread(&turned) };
+    let per_turn = borders.first().map_or(1.0, |border| border.per_turn).max(1.0);
+    (LEAST_ALIKE / per_turn).max(misread.min(MOST_ALIKE))
+}
+
+/// So many tracks show how much angles are misread.
+const LEAST_TRACKS: usize = 8;
+
+/// Marks the rarer skew: the largest group of equal skews that are not the most common. Of two that are equally common, the larger
+/// one, unless it is known not to be.
+fn mark_rare(borders: &mut [Border], larger_is_rare: impl FnOnce() -> Option<bool>) {
+    let Some(kinds) = Kinds::of(borders) else { return };
+    let rare = match (kinds.in_turns, kinds.common, kinds.other) {
+        (false, _, other) => other,
+        (true, common, other) if larger_is_rare() == Some(false) => other.min(common),
+        // To another cylinder it takes longer, and so the skew is larger.
+        (true, common, other) => other.max(common),
+    };
     for border in borders.iter_mut() {
-        border.rare = border.skew_turns.is_some_and(|skew| near(skew, rare));
+        border.rare = border.skew_turns.is_some_and(|skew| kinds.are_alike(skew, rare));
     }
 }
 
@@ -318,7 +409,7 @@ mod tests {
             Border { angle: seen, skew_turns, ..Border::test(number, 360 * number as u64, Some(360), 360.0) }
         };
         let mut tracks: Vec<Border> = (0..count).map(border).collect();
-        mark_rare(&mut tracks);
+        mark_rare(&mut tracks, || None);
         tracks
     }
 
@@ -356,7 +447,7 @@ mod tests {
                     }
                 })
                 .collect();
-            mark_rare(&mut tracks);
+            mark_rare(&mut tracks, || None);
             let (head, cylinder) = skews(&tracks);
             let sectors = |skew: Option<Skew>| (skew.unwrap().turns * 360.0).round();
             assert_eq!((sectors(head), sectors(cylinder)), (10.0, 30.0), "{count} tracks from {first} on");

@@ -81,6 +81,8 @@ pub(crate) mod switches {
     pub(crate) const READS: u32 = 10;
     /// Series of writes that a cache brings to the media.
     pub(crate) const FLUSHED: u32 = 20;
+    /// Where two skews come in turns: over an odd number of tracks, from behind the larger one (`step` 0) and the smaller one (1).
+    pub(crate) const ODD: u32 = 30;
 }
 
 /// Of the probe `surfaces`.

@@ -155,7 +155,7 @@ fn of_file(path: &Path) -> Result<Preset, TraceError> {
 /// If a part is not of that form.
 pub fn columns(words: &str) -> Result<Vec<(String, String)>, TraceError> {
     let words = words.split(',').map(str::trim);
-    let in_bytes = words.clone().any(|word| is_in_bytes(word));
+    let in_bytes = words.clone().any(is_in_bytes);
     let columns = words.clone().map(|word| column(word, in_bytes)).collect::<Result<Vec<_>, _>>()?;
     let field = |word: &'_ str| word.split(':').next().unwrap_or_default().trim().to_owned();
     let fields: Vec<_> = words.map(field).collect();
