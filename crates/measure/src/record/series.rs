@@ -17,6 +17,12 @@ pub(crate) mod cache {
     pub(crate) const SEGMENTS: u32 = 5;
     /// Block after block at the end of the device: how fast what is read ahead comes off the media, at least.
     pub(crate) const PACE: u32 = 6;
+    /// The next sector, after a random pause: where what was asked for makes room for what is read ahead.
+    pub(crate) const NEXT: u32 = 9;
+    /// Reads of `step` sectors, each right behind the one before.
+    pub(crate) const SEQUENTIAL: u32 = 10;
+    /// Reads of `step` sectors here and there.
+    pub(crate) const SIZES: u32 = 11;
 }
 
 /// Of the probe `overhead`.
