@@ -20,6 +20,8 @@ use headstack_drive::spec::{
 const BETTER: f64 = 0.98;
 /// A hit within a stream that takes as much longer or shorter than others, in ms.
 const LEAST_LATER_MS: f64 = 0.02;
+/// Segments are tried so many times as large as what was found, where nothing bounds them from above.
+const LARGER: [f64; 2] = [2.0, 4.0];
 /// How often all of it is chosen.
 const ROUNDS: usize = 2;
 /// Sizes that are tried between two bounds, beside these.
@@ -233,6 +235,11 @@ impl Bounds {
                 all.extend(self.sizes(reach, false).into_iter().map(|kib| sized(&over, kib)));
             } else {
                 all.extend(self.sizes(reach, false).into_iter().map(|kib| sized(&of_kind, kib)));
+            }
+            if reach.is_none_or(|reach| reach.at_most.is_none()) {
+                // It holds no less than what was found.
+                let larger = LARGER.map(|times| sized(&of_kind, times * found.segment_kib));
+                all.extend(larger);
             }
             // A segment may hold more than is read ahead.
             let limited = self.sizes(reach, false).into_iter().filter(|kib| *kib < found.segment_kib);

@@ -135,7 +135,7 @@ fn a_file_that_reads_sequentially_at_another_pace_says_so() {
     }
     let file = drive_file(&record, "rebuilt").unwrap();
     let replay = file.replay.unwrap();
-    assert!(!replay.within_limit && worst(&replay.sequential) > 20.0, "{:?}", replay.sequential);
+    assert!(!replay.within_limit && worst(&replay.sequential) > LIMIT_PERCENT, "{:?}", replay.sequential);
     assert!(replay.reads.unwrap().demerit_percent < LIMIT_PERCENT);
     assert!(file.toml.contains("do not trust what this file says of sequential reads of 64 sectors"));
 }
