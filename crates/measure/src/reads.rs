@@ -5,7 +5,7 @@ use crate::MeasureError;
 use crate::device::{Access, Device, SimulatedDevice};
 use crate::record::series::{cache, overhead};
 use crate::record::{ProbeName, Record, Role, Sample};
-use headstack_drive::spec::DriveSpec;
+use headstack_drive::spec::{DriveSpec, RecalibrationMode, RecalibrationSpec};
 use headstack_system::{System, SystemConfig};
 use std::sync::Arc;
 
@@ -42,9 +42,11 @@ impl<'a> Reads<'a> {
         (!samples.is_empty()).then_some(Self { samples })
     }
 
-    /// What the reads take on a drive. Each access begins as long after the one before as it did: so its sector comes by as it did, too.
+    /// What the reads take on a drive, without stalls, which come by chance. Each access begins as long after the one before as it did: so its sector comes by as it did, too.
     pub(crate) fn by(&self, spec: &DriveSpec) -> Result<Vec<Again<'a>>, MeasureError> {
-        let system = System::new(SystemConfig::of_drive("rebuilt", spec.clone()))?;
+        let recalibration = RecalibrationSpec { mode: RecalibrationMode::None, ..spec.recalibration.clone() };
+        let spec = DriveSpec { recalibration, ..spec.clone() };
+        let system = System::new(SystemConfig::of_drive("rebuilt", spec))?;
         let mut device = SimulatedDevice::new("rebuilt", &Arc::new(system), 1)?;
         let sectors = device.info().sectors;
         let (mut all, mut before) = (Vec::with_capacity(self.samples.len()), None::<&Sample>);
