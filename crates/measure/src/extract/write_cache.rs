@@ -59,8 +59,10 @@ pub(super) fn write_cache(record: &Record, spindle: Option<Spindle>) -> Option<W
     }
     let sector_bytes = f64::from(record.head.device.sector_bytes);
     let kib = |fill: fill::Fill| fill.held * fill.sectors as f64 * sector_bytes / 1024.0;
-    // A cache that holds not even one of them shows nothing by large ones.
-    let large = fill::fill(record, LARGE).filter(|_| fill::takes_large(record, spindle));
+    // A cache that holds not even a few of them shows little by large ones: no more than that they wait, where small ones do not.
+    let is_shown =
+        fill::are_alike(record, LARGE, spindle) || (!small.full && fill::takes_large(record, spindle));
+    let large = fill::fill(record, LARGE).filter(|_| is_shown);
     // Small ones that never waited went to the media as they came.
     let holds_more = |large: &fill::Fill| kib(*large) > kib(small) || (large.full && !small.full);
     let largest = large.filter(holds_more).unwrap_or(small);
