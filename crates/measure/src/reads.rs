@@ -42,7 +42,8 @@ impl<'a> Reads<'a> {
         (!samples.is_empty()).then_some(Self { samples })
     }
 
-    /// What the reads take on a drive, without stalls, which come by chance. Each access begins as long after the one before as it did: so its sector comes by as it did, too.
+    /// What the reads take on a drive, without stalls, which come by chance. Each access begins as long after the one before as it did:
+    /// so its sector comes by as it did, too.
     pub(crate) fn by(&self, spec: &DriveSpec) -> Result<Vec<Again<'a>>, MeasureError> {
         let recalibration = RecalibrationSpec { mode: RecalibrationMode::None, ..spec.recalibration.clone() };
         let spec = DriveSpec { recalibration, ..spec.clone() };
