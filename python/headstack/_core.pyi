@@ -213,8 +213,9 @@ class Measurement:
         """
     def drive_file(self, /, name: str) -> tuple[str, ReplayScores | None]:
         """
-        A drive file of what the record shows, as text, and how well it replays the record's random accesses (`None` where there
-        are none): `reads` and `writes` one at a time, `queued` (a list), each with `demerit_percent` and more, and `within_limit`.
+        A drive file of what the record shows, as text, and how well it replays the record's accesses (`None` where none of them are
+        random): `reads` and `writes` one at a time, `queued`, and reads of each size, `sequential` and `by_size` (lists), each with
+        `demerit_percent` and more, and `within_limit`.
         Values that the record does not show are assumed and marked so. Raises `InputError` where too little was measured.
         """
     def extract(self, /) -> MeasurementSummary:

@@ -93,10 +93,12 @@ class Measurement:
 
     @cached_property
     def replay(self) -> ReplayScores | None:
-        """How well the drive of `drive_toml` replays the random accesses of the record.
+        """How well the drive of `drive_toml` replays the accesses of the record.
 
-        `reads` and `writes`, one at a time, and the list `queued`: each with `demerit_percent`, `measured_mean_ms` and more;
-        `within_limit` says whether no demerit, one at a time, is over `limit_percent`, and no error per request over `limit_per_request_percent`. `None` where too little was measured.
+        `reads` and `writes`, random and one at a time, and the lists `queued`, `sequential` and `by_size` (reads of each size): each with
+        `demerit_percent`, `measured_mean_ms` and more; `within_limit` says whether no demerit of random ones, one at a time, is over
+        `limit_percent`, no error per request over `limit_per_request_percent`, and no mean of reads of a size off by more than
+        `limit_percent`. `None` where too little was measured.
         """
         try:
             return self._drive_file[1]

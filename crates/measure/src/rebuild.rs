@@ -2,7 +2,7 @@
 //! there are none.
 
 use crate::MeasureError;
-use crate::extract::{Extraction, Parameter, Warning, WriteCase, ZoneFindings, law, layout};
+use crate::extract::{CacheFindings, Extraction, Parameter, Warning, WriteCase, ZoneFindings, law, layout};
 use headstack_drive::spec::{
     ArmsSpec, BufferSpec, BusSpec, CacheSpec, ControllerSpec, DirtyHit, DriveSpec, LayoutSpec, MechanicsSpec,
     OverheadsByHistory, Provenance, ProvenanceKind, ReadAhead, RecalibrationMode, RecalibrationSpec,
@@ -292,7 +292,7 @@ impl Builder<'_> {
         let quick_ms = self.found.write_cache.as_ref()?.quick_ms?;
         let least_ms = self.found.value("mtm_ms")?;
         // Those behind a read may take longer than what is measured behind writes.
-        let after_ms = (quick_ms - self.sector_bus_ms()).max(0.0);
+        let after_ms = (quick_ms - self.write_sector_bus_ms()).max(0.0);
         (quick_ms < least_ms + DATA_LATER_MS).then_some(after_ms)
     }
 
@@ -312,7 +312,7 @@ impl Builder<'_> {
         let waits = quick_ms
             .zip(self.found.value("mtm_ms"))
             .is_some_and(|(quick, least)| (quick - least).abs() < DATA_LATER_MS.min(0.05 * least));
-        if waits { self.sector_bus_ms() } else { 0.0 }
+        if waits { self.write_sector_bus_ms() } else { 0.0 }
     }
 
     /// How much of its overhead a command's seek does not wait for, in ms, where a write cache shows it: what goes to the media by
@@ -417,7 +417,9 @@ impl Builder<'_> {
             buffer.read_fence_fraction = Some(1.0);
             self.measured("buffer.read_fence_fraction", "probe overhead, with the bus at its upper bound");
         }
-        let Some(cache) = self.found.cache.as_ref().filter(|cache| cache.keeps_reads) else {
+        // What is read ahead may take the place of what was asked for, so that none of that is kept.
+        let holds = |cache: &&CacheFindings| cache.keeps_reads || cache.read_ahead != "none";
+        let Some(cache) = self.found.cache.as_ref().filter(holds) else {
             return (buffer, None);
         };
         let kib = |sectors: u64| sectors as f64 * f64::from(self.found.device.sector_bytes) / 1024.0;

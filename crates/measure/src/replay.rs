@@ -5,8 +5,10 @@ use crate::MeasureError;
 use crate::device::{Access, Device, Mode, SimulatedDevice};
 use crate::extract::extract;
 use crate::filling::filled;
+use crate::read_cache::cached;
 use crate::reading::rotation;
 use crate::reading::stalls::{Stalls, stalls};
+use crate::reads::{Kind, Reads};
 use crate::rebuild::rebuild;
 use crate::record::series::random::CHUNK;
 use crate::record::{ProbeName, Record, Role, Sample};
@@ -32,6 +34,8 @@ pub struct ReplayScore {
     pub mode: &'static str,
     /// Accesses outstanding at a time.
     pub depth: u32,
+    /// Sectors of each.
+    pub sectors: u32,
     /// Accesses compared.
     pub accesses: usize,
     /// Accesses left out: as many as the probe `rotation` says were seen late, those that took longest beyond the model's time.
@@ -57,6 +61,10 @@ pub struct Replay {
     pub writes: Option<ReplayScore>,
     /// Several at a time: these depend on the scheduler, which is assumed.
     pub queued: Vec<ReplayScore>,
+    /// Reads that continue each other, one at a time: of each size.
+    pub sequential: Vec<ReplayScore>,
+    /// Reads of several sizes anywhere, one at a time: of each size.
+    pub by_size: Vec<ReplayScore>,
     /// The largest demerit that is good enough, in percent.
     pub limit_percent: f64,
     /// The largest error of a single access, on average, that is good enough, in percent.
@@ -79,7 +87,7 @@ pub struct DriveFile {
 /// # Errors
 /// As [`extract`] and [`crate::rebuild::rebuild`]; [`MeasureError::System`] if the drive cannot be simulated.
 pub fn drive_file(record: &Record, name: &str) -> Result<DriveFile, MeasureError> {
-    let spec = filled(record, rebuild(&extract(record)?, name)?)?;
+    let spec = cached(record, filled(record, rebuild(&extract(record)?, name)?)?)?;
     let replay = replay(record, &spec)?;
     let head = replay.as_ref().map_or_else(|| NOT_REPLAYED.to_owned(), head);
     Ok(DriveFile { toml: head + &spec.to_toml(), replay })
@@ -94,7 +102,7 @@ pub fn replay(record: &Record, spec: &DriveSpec) -> Result<Option<Replay>, Measu
     let recalibration = RecalibrationSpec { mode: RecalibrationMode::None, ..spec.recalibration.clone() };
     let spec = DriveSpec { recalibration, ..spec.clone() };
     let stalls = stalls(record);
-    let system = System::new(SystemConfig::of_drive("rebuilt", spec))?;
+    let system = System::new(SystemConfig::of_drive("rebuilt", spec.clone()))?;
     let mut device = SimulatedDevice::new("rebuilt", &Arc::new(system), 1)?;
     let late_share = rotation::rotation(record).map_or(0.0, |rotation| rotation.late_share);
     let mut series: BTreeMap<u32, Vec<&Sample>> = BTreeMap::new();
@@ -112,14 +120,67 @@ pub fn replay(record: &Record, spec: &DriveSpec) -> Result<Option<Replay>, Measu
     let (single, queued): (Vec<_>, Vec<_>) = scores.into_iter().partition(|score| score.depth == 1);
     let of = |mode: Mode| single.iter().find(|score| score.mode == mode.as_str()).cloned();
     let (reads, writes) = (of(Mode::Read), of(Mode::Write));
-    Ok((!single.is_empty()).then(|| Replay {
-        within_limit: single.iter().all(ReplayScore::is_within_limits),
+    if single.is_empty() {
+        return Ok(None);
+    }
+    let [sequential, by_size] = sized(record, &spec, (stalls.as_ref(), late_share))?;
+    let faultless = |scores: &[ReplayScore]| scores.iter().all(|score| score.fault_of_size().is_none());
+    Ok(Some(Replay {
+        within_limit: single.iter().all(|score| score.fault().is_none())
+            && faultless(&sequential)
+            && faultless(&by_size),
         limit_percent: LIMIT_PERCENT,
         limit_per_request_percent: LIMIT_PER_REQUEST_PERCENT,
         reads,
         writes,
         queued,
+        sequential,
+        by_size,
     }))
+}
+
+/// Fewer reads than this tell nothing of others.
+const FEWEST: usize = 12;
+/// One of so many, and at least one, may meet what the others do not: a slipped sector, or the edge of a zone.
+const ONE_OF: usize = 50;
+
+/// Reads of one kind and size: the first, and of each what it took, and takes on the rebuilt drive, in ms.
+type OfSize<'a> = (&'a Sample, Vec<(f64, f64)>);
+
+/// Sequential reads, and reads anywhere, of each size that the probes asked for.
+fn sized(
+    record: &Record,
+    spec: &DriveSpec,
+    (stalls, late_share): (Option<&Stalls>, f64),
+) -> Result<[Vec<ReplayScore>; 2], MeasureError> {
+    let mut of_size: BTreeMap<(Kind, u32), OfSize<'_>> = BTreeMap::new();
+    for probe in [ProbeName::Cache, ProbeName::Overhead, ProbeName::Stream] {
+        let Some(reads) = Reads::of(record, probe) else { continue };
+        for again in reads.by(spec)? {
+            let Some(kind) = again.kind else { continue };
+            if stalls.is_some_and(|stalls| stalls.met(again.sample)) {
+                continue;
+            }
+            let key = (kind, again.sample.sectors);
+            let (_, pairs) = of_size.entry(key).or_insert_with(|| (again.sample, Vec::new()));
+            pairs.push((again.sample.latency_ms(), again.ms));
+        }
+    }
+    of_size.retain(|_, (_, pairs)| pairs.len() >= FEWEST);
+    let scores = |wanted: Kind| {
+        let own = of_size.iter().filter(|((kind, _), _)| *kind == wanted);
+        own.filter_map(|(_, (first, pairs))| usual(first, pairs.clone(), late_share)).collect()
+    };
+    Ok([scores(Kind::Sequential), scores(Kind::Anywhere)])
+}
+
+/// Those that miss most are left out.
+fn usual(first: &Sample, mut pairs: Vec<(f64, f64)>, late_share: f64) -> Option<ReplayScore> {
+    let odd = (pairs.len() / ONE_OF).max(1);
+    pairs.sort_by(|a, b| (a.0 - a.1).abs().total_cmp(&(b.0 - b.1).abs()));
+    pairs.truncate(pairs.len() - odd);
+    let score = score(first, pairs, late_share)?;
+    Some(ReplayScore { left_out: score.left_out + odd, ..score })
 }
 
 /// Serves the accesses of a series again, as the probe did: measured and simulated latencies, in ms.
@@ -159,6 +220,7 @@ fn score(first: &Sample, mut pairs: Vec<(f64, f64)>, late_share: f64) -> Option<
     Some(ReplayScore {
         mode: first.mode.as_str(),
         depth: first.depth,
+        sectors: first.sectors,
         accesses: pairs.len(),
         left_out,
         measured_mean_ms: found.measured_mean_ms,
@@ -170,21 +232,24 @@ fn score(first: &Sample, mut pairs: Vec<(f64, f64)>, late_share: f64) -> Option<
 }
 
 impl ReplayScore {
-    fn is_within_limits(&self) -> bool {
-        self.demerit_percent <= LIMIT_PERCENT
-            && self.per_request_percent.is_none_or(|percent| percent <= LIMIT_PER_REQUEST_PERCENT)
-    }
-
     /// What is wrong with it, if it is beyond a limit.
     fn fault(&self) -> Option<String> {
-        if self.is_within_limits() {
-            return None;
+        if self.demerit_percent > LIMIT_PERCENT {
+            return Some(format!("the demerit of {}s is over {LIMIT_PERCENT} %", self.mode));
         }
-        Some(if self.demerit_percent > LIMIT_PERCENT {
-            format!("the demerit of {}s is over {LIMIT_PERCENT} %", self.mode)
-        } else {
+        let is_off = self.per_request_percent.is_some_and(|percent| percent > LIMIT_PER_REQUEST_PERCENT);
+        is_off.then(|| {
             format!("single {}s are more than {LIMIT_PER_REQUEST_PERCENT} % off on average", self.mode)
         })
+    }
+
+    /// The same of sequential reads, and of those of one size, by their mean: a long one of many short ones makes a large demerit, and which
+    /// one that is depends on what was read before.
+    fn fault_of_size(&self) -> Option<String> {
+        let percent = 100.0 * (self.model_mean_ms / self.measured_mean_ms - 1.0).abs();
+        let (measured, model) = (self.measured_mean_ms, self.model_mean_ms);
+        (percent > LIMIT_PERCENT)
+            .then(|| format!("they take {model:.3} ms on average, and not {measured:.3}"))
     }
 }
 
@@ -204,6 +269,16 @@ fn head(replay: &Replay) -> String {
         );
         if let Some(fault) = score.fault() {
             let _ = writeln!(text, "# CAUTION: {fault}: do not trust what this file says of {}s", score.mode);
+        }
+    }
+    for (kind, scores) in [("sequential reads", &replay.sequential), ("reads", &replay.by_size)] {
+        for score in scores {
+            let of_size = format!("{kind} of {} sectors", score.sectors);
+            let (measured, model) = (score.measured_mean_ms, score.model_mean_ms);
+            let _ = writeln!(text, "# {of_size}: mean {measured:.3} ms measured, {model:.3} ms simulated");
+            if let Some(fault) = score.fault_of_size() {
+                let _ = writeln!(text, "# CAUTION: {fault}: do not trust what this file says of {of_size}");
+            }
         }
     }
     text + "\n"

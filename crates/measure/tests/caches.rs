@@ -1,8 +1,12 @@
 //! What is told of caches: bounds hold, and a rate is that of hits alone.
 
+use headstack_drive::spec::{DriveSpec, ReadAhead};
 use headstack_measure::device::{self, OpenOptions};
 use headstack_measure::extract::{Extraction, extract};
+use headstack_measure::record::{ProbeName, Record};
+use headstack_measure::replay::{LIMIT_PERCENT, ReplayScore, drive_file};
 use headstack_measure::{Options, measure};
+use headstack_units::Nanos;
 
 /// A drive with other values, measured by some probes and those that they need.
 fn found(name: &str, probes: &[&str], values: &[(&str, &str)]) -> Extraction {
@@ -97,4 +101,100 @@ fn a_cache_that_never_fills_up_has_no_size() {
     let size = found.parameter("write_cache_kib").unwrap();
     assert!(size.value.is_none_or(|kib| kib < 200.0), "128 is true: {size:?}");
     assert!(size.lower.is_none_or(|kib| kib <= 128.0), "128 is true: {size:?}");
+}
+
+/// A drive with other values, all of it measured.
+fn record_of(name: &str, values: &[(&str, &str)]) -> Record {
+    let overrides = values.iter().map(|&(key, value)| (key.to_owned(), value.to_owned())).collect();
+    let options = OpenOptions { seed: 1, overrides, ..OpenOptions::default() };
+    let mut device = device::open(&format!("sim:{name}"), &options).unwrap();
+    let done = measure(device.as_mut(), &Options::default(), &mut |_| true).unwrap();
+    assert!(done.stopped.is_none(), "{name}: {:?}", done.stopped);
+    done.record
+}
+
+/// By how much the rebuilt drive's mean of reads of each size is off, at most, in percent.
+fn worst(scores: &[ReplayScore]) -> f64 {
+    let off = |score: &ReplayScore| 100.0 * (score.model_mean_ms / score.measured_mean_ms - 1.0).abs();
+    scores.iter().map(off).fold(0.0, f64::max)
+}
+
+/// What is read ahead pushes out what was asked for: no read of the same sector showed the cache, and the file had none.
+#[test]
+fn a_cache_that_keeps_only_what_is_read_ahead_is_found() {
+    let values = [
+        ("cache.read_ahead", "aggressive"),
+        ("cache.segment_kib", "32.0"),
+        ("cache.read_ahead_limit_kib", "32.0"),
+        ("cache.segments", "1"),
+    ];
+    let file = drive_file(&record_of("seagate-st41601n", &values), "rebuilt").unwrap();
+    let cache = DriveSpec::from_toml("rebuilt", &file.toml).unwrap().cache.expect("it has one");
+    assert_eq!((cache.read_ahead, cache.segments), (ReadAhead::Aggressive, 1), "{cache:?}");
+    assert!((cache.segment_kib - 32.0).abs() < 1.0, "{cache:?}");
+    let sequential = file.replay.unwrap().sequential;
+    assert!(sequential.len() > 3 && worst(&sequential) < 2.0, "{sequential:?}");
+}
+
+/// Segments were taken for the middle of their bounds, and `aggressive` for `until-full`: sequential reads took 20 to 56 % too long.
+#[test]
+fn sequential_reads_are_foreseen() {
+    for (name, read_ahead, kib) in [
+        ("hp-97560", ReadAhead::Aggressive, 128.0),
+        ("cheetah-9lp", ReadAhead::Aggressive, 280.5),
+        ("sas-15k-300gb", ReadAhead::SequentialAware, 512.0),
+    ] {
+        let file = drive_file(&record_of(name, &[]), "rebuilt").unwrap();
+        let cache = DriveSpec::from_toml("rebuilt", &file.toml).unwrap().cache.unwrap();
+        assert_eq!((cache.read_ahead, cache.segment_kib), (read_ahead, kib), "{name}");
+        let replay = file.replay.unwrap();
+        assert!(worst(&replay.sequential) < 1.0, "{name}: {:?}", replay.sequential);
+        assert!(replay.within_limit && !file.toml.contains("CAUTION"), "{name}: {:?}", replay.by_size);
+    }
+}
+
+/// Reads of 2 to 16 sectors, all below the fence, said that all reads are sent whole.
+#[test]
+fn large_reads_show_the_fence() {
+    let values = [("buffer.read_fence_kib", "16.0"), ("bus.read_mb_per_s", "6.0")];
+    let file = drive_file(&record_of("seagate-st41601n", &values), "rebuilt").unwrap();
+    let buffer = DriveSpec::from_toml("rebuilt", &file.toml).unwrap().buffer;
+    assert_eq!((buffer.read_fence_kib, buffer.read_fence_fraction), (16.0, None));
+    assert!(worst(&file.replay.unwrap().by_size) < 2.0);
+}
+
+/// Nothing else in the record says so.
+#[test]
+fn a_file_that_reads_sequentially_at_another_pace_says_so() {
+    let mut record = record_of("hp-97560", &[]);
+    let mut before = (0, 0);
+    for sample in &mut record.samples {
+        let continues = (sample.lba, sample.sectors) == before && sample.sectors > 8;
+        before = (sample.lba + u64::from(sample.sectors), sample.sectors);
+        if sample.probe == ProbeName::Cache && continues {
+            sample.end += Nanos((sample.end - sample.start).0 / 2);
+        }
+    }
+    let file = drive_file(&record, "rebuilt").unwrap();
+    let replay = file.replay.unwrap();
+    assert!(!replay.within_limit && worst(&replay.sequential) > LIMIT_PERCENT, "{:?}", replay.sequential);
+    assert!(replay.reads.unwrap().demerit_percent < LIMIT_PERCENT);
+    assert!(file.toml.contains("do not trust what this file says of sequential reads of 64 sectors"));
+}
+
+/// Small writes reach the media as fast as they come, and large ones wait: it was said to hold 10,000 KiB and never to be full.
+#[test]
+fn a_cache_that_only_large_writes_fill_has_a_size() {
+    let values = [("write_policy.write-back.size_kib", "1777.0"), ("controller.write_overhead_ms", "12.0")];
+    let found = found("maxtor-maxline-plus-ii", &["tracks"], &values);
+    assert_eq!(found.value("write_cache_kib"), Some(1777.0), "{:?}", found.write_cache);
+}
+
+/// It was taken for that of reads.
+#[test]
+fn writes_that_are_reported_early_show_the_bus() {
+    let values = [("bus.read_mb_per_s", "20.0"), ("bus.write_mb_per_s", "12.0")];
+    let found = found("ibm-dtta-351010", &["tracks"], &values);
+    let rate = found.value("write_bus_mb_per_s").expect("several sizes were written");
+    assert!((rate / 12.0 - 1.0).abs() < 0.01, "12 is true: {rate}");
 }

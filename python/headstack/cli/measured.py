@@ -37,7 +37,7 @@ def show(found: Measurement) -> None:
             output.table("SMART", SMART_COLUMNS, smart_rows(found.smart), text_columns=(0,))
     if found.replay is not None:
         columns, rows = replay_rows(found.replay)
-        output.table("The rebuilt drive, serving the random accesses again", columns, rows, text_columns=(0,))
+        output.table("The rebuilt drive, serving the accesses again", columns, rows, text_columns=(0,))
     if values["parameters"]:
         output.table(
             "Measured",

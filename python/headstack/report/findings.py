@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import floor, log10
 from typing import TYPE_CHECKING, Any
 
+from headstack.counted import plural
 from headstack.shown import Part, Shown, between, number, shown, signed
 
 if TYPE_CHECKING:
@@ -209,21 +210,28 @@ def _or_dash(value: float | None) -> str:
 
 
 def replay_rows(replay: Mapping[str, Any]) -> tuple[list[str], list[list[str]]]:
-    """How well the rebuilt drive replays the random accesses, by kind and depth."""
+    """How well the rebuilt drive replays what was asked of the device: random accesses by kind and depth, and reads by size."""
     columns = ["of", "queue depth", "demerit (%)", "error per request (%)", "mean, measured (ms)", "mean, rebuilt (ms)"]
     scores = [score for score in (replay["reads"], replay["writes"], *replay["queued"]) if score is not None]
+    named = [(f"{score['mode']}s", score) for score in scores]
     rows = [
         [
-            f"{score['mode']}s",
+            what,
             str(score["depth"]),
             number(score["demerit_percent"], 2),
             number(score["per_request_percent"], 2),
             number(score["measured_mean_ms"], 3),
             number(score["model_mean_ms"], 3),
         ]
-        for score in scores
+        for what, score in [*named, *_of_sizes(replay)]
     ]
     return columns, rows
+
+
+def _of_sizes(replay: Mapping[str, Any]) -> list[tuple[str, ReplayScore]]:
+    """Reads of several sizes, and what they are."""
+    kinds = (("sequential reads", "sequential"), ("random reads", "by_size"))
+    return [(f"{what} of {plural(score['sectors'], 'sector')}", score) for what, key in kinds for score in replay[key]]
 
 
 def replay_warnings(replay: ReplayScores | None) -> list[str]:
@@ -231,11 +239,18 @@ def replay_warnings(replay: ReplayScores | None) -> list[str]:
     if replay is None:
         return []
     scores = [score for score in (replay["reads"], replay["writes"]) if score is not None]
-    return [
+    single = [
         f"the rebuilt drive replays the random {score['mode']}s {fault}: do not trust what it says of {score['mode']}s"
         for score in scores
         if (fault := _fault(score, replay["limit_percent"], replay["limit_per_request_percent"]))
     ]
+    of_sizes = [
+        f"{what} take {score['model_mean_ms']:.3f} ms on the rebuilt drive and {score['measured_mean_ms']:.3f} on the device: "
+        "do not trust what it says of them"
+        for what, score in _of_sizes(replay)
+        if abs(score["model_mean_ms"] / score["measured_mean_ms"] - 1) * 100 > replay["limit_percent"]
+    ]
+    return single + of_sizes
 
 
 def _fault(score: ReplayScore, limit: float, limit_per_request: float) -> str:

@@ -187,8 +187,8 @@ def _replay(replay: Mapping[str, Any] | None) -> list[Section]:
         return []
     columns, rows = replay_rows(replay)
     text = (
-        "A drive was rebuilt from what was measured, and served the random accesses of the record again. With a "
-        "queue the result depends on the scheduler, which is assumed."
+        "A drive was rebuilt from what was measured, and served the random accesses of the record again, and the reads of "
+        "several sizes. With a queue the result depends on the scheduler, which is assumed."
     )
     return [Section("The rebuilt drive beside the device", text=text, columns=columns, rows=rows)]
 

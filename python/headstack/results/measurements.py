@@ -104,10 +104,11 @@ class SmartAttribute(TypedDict):
 
 
 class ReplayScore(TypedDict):
-    """Random accesses of one kind at one depth, on the device and on the drive rebuilt from the values."""
+    """Accesses of one kind, size and depth, on the device and on the drive rebuilt from the values."""
 
     mode: str
     depth: int
+    sectors: int
     accesses: int
     left_out: int
     measured_mean_ms: float
@@ -126,11 +127,15 @@ else:
 
 
 class ReplayScores(TypedDict):
-    """How well the drive rebuilt from the values serves the random accesses of the record."""
+    """How well the drive rebuilt from the values serves the accesses of the record."""
 
     reads: AnyReplay
     writes: AnyReplay
     queued: list[ReplayScore]
+    sequential: list[ReplayScore]
+    """Reads that continue each other, of each size; without those that miss most, one of 50 or at least one."""
+    by_size: list[ReplayScore]
+    """Reads anywhere, of each size; without those that miss most, one of 50 or at least one."""
     limit_percent: float
     limit_per_request_percent: float
     within_limit: bool

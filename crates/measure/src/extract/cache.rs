@@ -7,7 +7,9 @@ use crate::reading::ahead::{Ahead, Reach, pace_ms, reach};
 use crate::reading::hits::{hit_times, hits, of, shares};
 use crate::reading::segment::segment;
 use crate::record::Record;
-use crate::record::series::cache::{AGAIN, AGAIN_AFTER_WRITE, AHEAD, AHEAD_SEQUENTIAL, BEFORE, SEGMENTS};
+use crate::record::series::cache::{
+    AGAIN, AGAIN_AFTER_WRITE, AHEAD, AHEAD_SEQUENTIAL, BEFORE, NEXT, SEGMENTS,
+};
 use serde::Serialize;
 
 /// What is known of the read cache.
@@ -63,7 +65,9 @@ pub(crate) fn cache(
     }
     let (again, after_write) = (hits(record, AGAIN), hits(record, AGAIN_AFTER_WRITE));
     found.keeps_reads = !again.is_empty();
-    found.hit_ms = found.keeps_reads.then(|| median(&again));
+    // Of a sector just read nothing is left where what is read ahead took its place.
+    let behind_read = if found.keeps_reads { again } else { hits(record, NEXT) };
+    found.hit_ms = (!behind_read.is_empty()).then(|| median(&behind_read));
     found.hit_after_write_ms = (!after_write.is_empty()).then(|| median(&after_write));
     found.ahead = shares(record, AHEAD, &times);
     found.ahead_sequential = shares(record, AHEAD_SEQUENTIAL, &times);

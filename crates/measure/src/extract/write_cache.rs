@@ -47,23 +47,31 @@ pub(super) fn write_cache(record: &Record, spindle: Option<Spindle>) -> Option<W
     if !fill::is_quick(record, SMALL, spindle) {
         let runs = fill::at_once(record, spindle);
         let quick_ms = runs.and_then(|runs| fill::least_ms(record, runs));
+        let rate = bus::of_cached_writes(record).and_then(|line| line.mb_per_s);
         return Some(WriteCacheFindings {
             policy: "immediate-reporting",
             runs,
             quick_ms,
+            bus_mb_per_s: rate.map(|rate| rate.0),
+            bus_ci95_mb_per_s: rate.map(|rate| rate.1),
             ..Default::default()
         });
     }
     let sector_bytes = f64::from(record.head.device.sector_bytes);
     let kib = |fill: fill::Fill| fill.held * fill.sectors as f64 * sector_bytes / 1024.0;
-    // A cache that holds not even one of them shows nothing by large ones.
-    let large = fill::fill(record, LARGE).filter(|_| fill::are_alike(record, LARGE, spindle));
-    let largest = large.filter(|&large| kib(large) > kib(small)).unwrap_or(small);
+    // A cache that holds not even a few of them shows little by large ones: no more than that they wait, where small ones do not.
+    let is_shown =
+        fill::are_alike(record, LARGE, spindle) || (!small.full && fill::takes_large(record, spindle));
+    let large = fill::fill(record, LARGE).filter(|_| is_shown);
+    // Small ones that never waited went to the media as they came.
+    let holds_more = |large: &fill::Fill| kib(*large) > kib(small) || (large.full && !small.full);
+    let largest = large.filter(holds_more).unwrap_or(small);
     let line = bus::of_cached_writes(record);
     let rate = line.and_then(|line| line.mb_per_s);
     // What one write fills holds about as much as what many do, or is something else.
     let whole = whole::held(record).map(|sectors| sectors as f64 * sector_bytes / 1024.0);
-    let whole = whole.filter(|whole| (whole / kib(largest) - 1.0).abs() < ABOUT);
+    let one = largest.sectors as f64 * sector_bytes / 1024.0;
+    let whole = whole.filter(|whole| (whole - kib(largest)).abs() < ABOUT * kib(largest) + one);
     Some(WriteCacheFindings {
         policy: "write-back",
         quick_ms: Some(small.quick_ms),

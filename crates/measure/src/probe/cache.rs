@@ -4,10 +4,12 @@ use super::description::{Context, Probe, Writing};
 use crate::MeasureError;
 use crate::angles::session::Session;
 use crate::device::{Access, Mode};
-use crate::reading::ahead::{Ahead, pace_ms};
+use crate::memory::HitTimes;
+use crate::reading::ahead::{Ahead, Reach, pace_ms, reach};
 use crate::reading::{hits, segment};
 use crate::record::series::cache::{
-    AGAIN, AGAIN_AFTER_WRITE, AHEAD, AHEAD_SEQUENTIAL, BEFORE, PACE, SEGMENTS, WHOLE, WHOLE_END,
+    AGAIN, AGAIN_AFTER_WRITE, AHEAD, AHEAD_SEQUENTIAL, BEFORE, NEXT, PACE, SEGMENTS, SEQUENTIAL, SIZES,
+    WHOLE, WHOLE_END,
 };
 use crate::record::{ProbeName, Role};
 use headstack_units::Nanos;
@@ -35,6 +37,15 @@ const LONGER: f64 = 1.25;
 const LONGEST_PAUSE: Nanos = Nanos(3_000_000_000);
 /// So many distances in a row without a hit end a series: what is farther ahead was not read either.
 const EMPTY: usize = 2;
+/// Between the last distance that hits and the first that does not so many votes halve.
+const HALVING_VOTES: u64 = 4;
+
+/// Bytes of sequential reads, and of reads here and there; so many runs of so many, no longer than this share of the device.
+const SIZES_BYTES: [u64; 4] = [4 << 10, 8 << 10, 32 << 10, 64 << 10];
+const RUNS: u64 = 2;
+const RUN: u64 = 48;
+const MOST_RUN_SHARE: u64 = 8;
+const OF_A_SIZE: usize = 24;
 
 /// Reads that fill a segment, each larger than the one before by one part in so many; no larger than this, and no more than one part in
 /// so many of the device.
@@ -64,6 +75,9 @@ fn run(session: &mut Session<'_>, context: &Context) -> Result<(), MeasureError>
             read(session, (series, step), Role::Measure, lba)?;
         }
     }
+    if hits::hits(session.record, AGAIN).is_empty() {
+        next(session, turn)?;
+    }
     ahead(session, turn)?;
     for step in 0..VOTES as i64 {
         let lba = fresh(session).max(unit);
@@ -84,7 +98,8 @@ fn run(session: &mut Session<'_>, context: &Context) -> Result<(), MeasureError>
             read(session, (SEGMENTS, count), Role::Measure, first)?;
         }
     }
-    whole(session)
+    whole(session)?;
+    several(session)
 }
 
 /// Larger and larger reads up to the end of the device, and of each the first unit again: it is gone once all of the read does not fit
@@ -117,41 +132,119 @@ fn ends(session: &mut Session<'_>, sectors: u64) -> Result<(), MeasureError> {
     Ok(())
 }
 
-/// Reads ever farther behind another one, when the drive has had the time to read on so far.
+/// The sector behind one just read: what was read ahead may have taken the place of that one.
+fn next(session: &mut Session<'_>, turn: Nanos) -> Result<(), MeasureError> {
+    let unit = session.unit();
+    for step in 0..REPETITIONS {
+        let lba = fresh(session);
+        read(session, (NEXT, step), Role::Position, lba)?;
+        let pause = Nanos(session.below(2 * turn.0));
+        let now = session.device.now();
+        session.device.wait_until(now + pause)?;
+        read(session, (NEXT, step), Role::Measure, lba + unit)?;
+    }
+    Ok(())
+}
+
+/// Reads of several sizes, one right behind the other, and here and there: what a rebuilt drive is held against.
+fn several(session: &mut Session<'_>) -> Result<(), MeasureError> {
+    let (unit, bytes) = (session.unit(), u64::from(session.device.info().sector_bytes));
+    let mut sizes: Vec<u64> =
+        SIZES_BYTES.map(|size| (size / bytes).next_multiple_of(unit).max(unit)).to_vec();
+    sizes.dedup();
+    for sectors in sizes {
+        let run = RUN.min(session.sectors() / MOST_RUN_SHARE / sectors);
+        let many = |lba: u64| Access { mode: Mode::Read, lba, sectors: sectors as u32 };
+        for _ in 0..RUNS {
+            let first = fresh(session).min(session.sectors() - run * sectors) / unit * unit;
+            for place in 0..run {
+                let role = if place == 0 { Role::Position } else { Role::Measure };
+                session.take((SEQUENTIAL, sectors as i64), role, many(first + place * sectors))?;
+            }
+        }
+        for _ in 0..OF_A_SIZE.min(run as usize) {
+            let lba = fresh(session).min(session.sectors() - sectors) / unit * unit;
+            session.take((SIZES, sectors as i64), Role::Measure, many(lba))?;
+        }
+    }
+    Ok(())
+}
+
+/// Reads ever farther behind another one, when the drive has had the time to read on so far; and then, between the last that hit and
+/// the first that did not, where that ends.
 fn ahead(session: &mut Session<'_>, turn: Nanos) -> Result<(), MeasureError> {
     pace(session)?;
     let unit = session.unit();
-    let each_ms = pace_ms(session.record).unwrap_or(0.0);
-    let times = hits::hit_times(session.record);
+    let far = Far { each_ms: pace_ms(session.record), times: hits::hit_times(session.record), turn };
     let mut distances: Vec<u64> = (0..32).map(|power| 1.5_f64.powi(power) as u64 * unit).collect();
     distances.dedup();
     distances.retain(|&ahead| ahead * 4 <= session.sectors());
     for series in [AHEAD, AHEAD_SEQUENTIAL] {
-        let mut empty = 0;
+        let (mut seen, mut empty) = (Vec::new(), 0);
         for &ahead in &distances {
-            // All of a slow drive's segment takes far longer than some revolutions.
-            let read_on = Nanos::from_ms(LONGER * each_ms * (ahead + 3 * unit) as f64);
-            let pause = Nanos(turn.0 * 6 + 20_000_000).max(Nanos(turn.0 * 2) + read_on).min(LONGEST_PAUSE);
-            for _ in 0..VOTES {
-                let lba = fresh(session).min(session.sectors() - ahead - 4 * unit) / unit * unit;
-                let key = (series, ahead as i64);
-                read(session, key, Role::Position, lba)?;
-                if series == AHEAD_SEQUENTIAL {
-                    read(session, key, Role::Position, lba + unit)?;
-                }
-                let now = session.device.now();
-                session.device.wait_until(now + pause)?;
-                let from = if series == AHEAD_SEQUENTIAL { lba + unit } else { lba };
-                read(session, key, Role::Measure, from + ahead)?;
-            }
-            let at = Ahead::of(session.record, (series, ahead), &times);
-            empty = if at.share > 0.0 { 0 } else { empty + 1 };
+            seen.push(far.ask(session, (series, ahead), VOTES)?);
+            empty = if seen[seen.len() - 1].share > 0.0 { 0 } else { empty + 1 };
             if empty == EMPTY {
                 break;
             }
         }
+        if let Some(Reach { at_least, at_most: Some(at_most) }) = reach(&seen, far.each_ms) {
+            far.halve(session, series, (at_least / unit, at_most / unit))?;
+        }
     }
     Ok(())
+}
+
+/// How far ahead the drive reads is asked.
+struct Far {
+    each_ms: Option<f64>,
+    times: HitTimes,
+    turn: Nanos,
+}
+
+impl Far {
+    /// Reads so far behind another one.
+    fn ask(
+        &self,
+        session: &mut Session<'_>,
+        (series, ahead): (u32, u64),
+        votes: u64,
+    ) -> Result<Ahead, MeasureError> {
+        let unit = session.unit();
+        // All of a slow drive's segment takes far longer than some revolutions.
+        let read_on = Nanos::from_ms(LONGER * self.each_ms.unwrap_or(0.0) * (ahead + 3 * unit) as f64);
+        let turn = self.turn.0;
+        let pause = Nanos(turn * 6 + 20_000_000).max(Nanos(turn * 2) + read_on).min(LONGEST_PAUSE);
+        let key = (series, ahead as i64);
+        for _ in 0..votes {
+            let lba = fresh(session).min(session.sectors() - ahead - 4 * unit) / unit * unit;
+            read(session, key, Role::Position, lba)?;
+            if series == AHEAD_SEQUENTIAL {
+                read(session, key, Role::Position, lba + unit)?;
+            }
+            let now = session.device.now();
+            session.device.wait_until(now + pause)?;
+            let from = if series == AHEAD_SEQUENTIAL { lba + unit } else { lba };
+            read(session, key, Role::Measure, from + ahead)?;
+        }
+        Ok(Ahead::of(session.record, (series, ahead), &self.times))
+    }
+
+    /// Between so many units, which hit, and so many, which do not.
+    fn halve(
+        &self,
+        session: &mut Session<'_>,
+        series: u32,
+        (mut low, mut high): (u64, u64),
+    ) -> Result<(), MeasureError> {
+        let unit = session.unit();
+        while low + 1 < high {
+            let middle = u64::midpoint(low, high);
+            let hits = self.ask(session, (series, middle * unit), HALVING_VOTES)?.share > 0.5;
+            *(if hits { &mut low } else { &mut high }) = middle;
+        }
+        Ok(())
+    }
 }
 
 /// Blocks one behind the other at the end of the device, where the media are slowest.

@@ -64,9 +64,12 @@ fn run(session: &mut Session<'_>, _context: &Context) -> Result<(), MeasureError
         fill(session, (SMALL, session.unit()), MOST_SMALL)?;
         if fill::is_quick(session.record, SMALL, session.spindle) {
             let large = u64::from(LARGE_BYTES / session.device.info().sector_bytes);
+            sizes(session, held_units(session) / 2)?;
             fill(session, (LARGE, large), MOST_LARGE)?;
-            sizes(session)?;
             whole(session)?;
+        } else if fill::at_once(session.record, session.spindle).is_some() {
+            // One alone is reported early.
+            sizes(session, 1 << (MOST_DOUBLED - 1))?;
         }
     }
     Ok(())
@@ -92,7 +95,7 @@ fn fill(session: &mut Session<'_>, (series, sectors): (u32, u64), most: i64) -> 
         }
         if rest > WAITING
             && latencies.len().is_multiple_of(8)
-            && fill::until_full(series, &latencies).is_some()
+            && until_full(session, (series, sectors), &latencies).is_some()
         {
             rest = WAITING;
         }
@@ -100,12 +103,26 @@ fn fill(session: &mut Session<'_>, (series, sectors): (u32, u64), most: i64) -> 
     session.device.flush()
 }
 
-/// Writes of 1, 2, 4, … sectors, each into an empty cache, as far as half of it takes them: by how much longer the larger ones take,
-/// their data are on the bus.
-fn sizes(session: &mut Session<'_>) -> Result<(), MeasureError> {
-    let Some(held) = fill::fill(session.record, SMALL) else { return Ok(()) };
-    let (unit, room) = (session.unit(), (held.held * held.sectors as f64 / 2.0) as u64);
-    for sectors in (0..MOST_DOUBLED).map(|power| unit << power).filter(|&sectors| sectors <= room) {
+fn until_full(session: &Session<'_>, (series, sectors): (u32, u64), latencies: &[f64]) -> Option<usize> {
+    if series == SMALL {
+        return fill::until_full(series, latencies);
+    }
+    let foretold = whole::Foretold::of(session.record);
+    fill::until_large_full(latencies, foretold.map(|foretold| foretold.ms(sectors)))
+}
+
+/// How many small writes the cache holds.
+fn held_units(session: &Session<'_>) -> u64 {
+    fill::fill(session.record, SMALL).map_or(0, |held| held.held as u64)
+}
+
+/// Writes of 1, 2, 4, … units up to `most`, each into an empty cache: by how much longer the larger ones take, their data are on the
+/// bus.
+fn sizes(session: &mut Session<'_>, most: u64) -> Result<(), MeasureError> {
+    let unit = session.unit();
+    for sectors in
+        (0..MOST_DOUBLED).map(|power| 1 << power).filter(|&units| units <= most).map(|units| units * unit)
+    {
         let places = session.sectors() / sectors;
         for _ in 0..OF_A_SIZE {
             let access =
@@ -125,7 +142,9 @@ const MOST_WHOLE_BYTES: u64 = 4 << 20;
 /// One write that the empty cache takes all of is quick, and one of a unit more is not: halving tells its size, whatever goes to the
 /// media while many writes fill it.
 fn whole(session: &mut Session<'_>) -> Result<(), MeasureError> {
-    let Some(held) = fill::fill(session.record, SMALL).filter(|fill| fill.full) else { return Ok(()) };
+    // Small ones may go to the media as they come, while large ones wait.
+    let full = |series: u32| fill::fill(session.record, series).filter(|fill| fill.full);
+    let Some(held) = full(SMALL).or_else(|| full(LARGE)) else { return Ok(()) };
     let unit = session.unit();
     let units = (held.held * held.sectors as f64) as u64 / unit;
     let bytes = 2 * units * unit * u64::from(session.device.info().sector_bytes);

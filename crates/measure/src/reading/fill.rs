@@ -1,8 +1,9 @@
 //! How full a write cache gets: writes are quick until it has no room, and then wait for others to reach the media.
 
+use super::whole::Foretold;
 use crate::angles::median::{median, spread};
 use crate::angles::spindle::Spindle;
-use crate::record::series::write_cache::SMALL;
+use crate::record::series::write_cache::{LARGE, SMALL};
 use crate::record::{ProbeName, Record, Role, Sample};
 
 /// Writes that show how long one takes that does not wait.
@@ -19,6 +20,8 @@ const ALIKE_TIMES: f64 = 1.5;
 const ALIKE_MS: f64 = 0.05;
 /// Large ones, of which the bus takes its time, differ by less than this, in turns.
 const ALIKE_TURNS: f64 = 0.05;
+/// Large ones that the cache takes at once take what writes of other sizes foretell, within this share.
+const ABOUT_FORETOLD: f64 = 1.25;
 /// It is full where so many of so many in a row wait: one alone may be seen late.
 const WAIT: usize = 4;
 const OF: usize = 6;
@@ -44,12 +47,35 @@ pub(crate) struct Fill {
 /// How many writes were quick, by the latencies of writes one behind the other; `None` while there is room.
 pub(crate) fn until_full(series: u32, latencies_ms: &[f64]) -> Option<usize> {
     let quick = median(latencies_ms.get(1..FIRST)?);
-    let times = if series == SMALL { TIMES_SMALL } else { TIMES };
+    until_they_wait(latencies_ms, quick, if series == SMALL { TIMES_SMALL } else { TIMES })
+}
+
+/// The same of large writes, of which an empty cache may take fewer than show what one takes that does not wait: what writes of other
+/// sizes foretell.
+pub(crate) fn until_large_full(latencies_ms: &[f64], foretold_ms: Option<f64>) -> Option<usize> {
+    match foretold_ms.filter(|&ms| is_foretold(latencies_ms, ms)) {
+        Some(ms) => until_they_wait(latencies_ms, ms, TIMES_SMALL),
+        None => until_full(LARGE, latencies_ms),
+    }
+}
+
+/// Whether the first of large writes took what others foretell.
+fn is_foretold(latencies_ms: &[f64], foretold_ms: f64) -> bool {
+    latencies_ms.first().is_some_and(|&first| first < ABOUT_FORETOLD * foretold_ms + LONGER_MS)
+}
+
+fn until_they_wait(latencies_ms: &[f64], quick: f64, times: f64) -> Option<usize> {
     let waits = |latency: &f64| *latency > times * quick && *latency > quick + LONGER_MS;
     let place = latencies_ms
         .windows(OF)
         .position(|run| waits(&run[0]) && run.iter().filter(|latency| waits(latency)).count() >= WAIT)?;
     (place > 0).then_some(place)
+}
+
+/// What a large write takes that does not wait, in ms, by writes of other sizes, if the first one took that.
+fn foretold_ms(record: &Record, sectors: u64, latencies_ms: &[f64]) -> Option<f64> {
+    let ms = Foretold::of(record)?.ms(sectors);
+    is_foretold(latencies_ms, ms).then_some(ms)
 }
 
 fn of(record: &Record, series: u32) -> Vec<&Sample> {
@@ -78,6 +104,15 @@ pub(crate) fn are_alike(record: &Record, series: u32, spindle: Option<Spindle>) 
     first.zip(spindle).is_some_and(|(ms, spindle)| spindle.turns(ms) < ALIKE_TURNS)
 }
 
+/// Whether the cache took the first of the large writes at once.
+pub(crate) fn takes_large(record: &Record, spindle: Option<Spindle>) -> bool {
+    let samples = of(record, LARGE);
+    let latencies: Vec<f64> = samples.iter().map(|sample| sample.latency_ms()).collect();
+    let foretold =
+        samples.first().and_then(|first| foretold_ms(record, u64::from(first.sectors), &latencies));
+    foretold.is_some() || are_alike(record, LARGE, spindle)
+}
+
 /// How many small writes here and there were complete at once before the first one waited, if any was.
 pub(crate) fn at_once(record: &Record, spindle: Option<Spindle>) -> Option<u64> {
     let latencies: Vec<f64> = of(record, SMALL).iter().map(|sample| sample.latency_ms()).collect();
@@ -92,9 +127,13 @@ pub(crate) fn at_once(record: &Record, spindle: Option<Spindle>) -> Option<u64> 
 pub(crate) fn fill(record: &Record, series: u32) -> Option<Fill> {
     let samples = of(record, series);
     let latencies: Vec<f64> = samples.iter().map(|sample| sample.latency_ms()).collect();
-    let quick_ms = median(latencies.get(1..FIRST)?);
+    let usual_ms = median(latencies.get(1..FIRST)?);
     let sectors = u64::from(samples[0].sectors);
-    let Some(count) = until_full(series, &latencies) else {
+    let foretold = if series == LARGE { foretold_ms(record, sectors, &latencies) } else { None };
+    let quick_ms = foretold.unwrap_or(usual_ms);
+    let full =
+        if series == LARGE { until_large_full(&latencies, foretold) } else { until_full(series, &latencies) };
+    let Some(count) = full else {
         return Some(Fill { held: samples.len() as f64, full: false, each_ms: None, quick_ms, sectors });
     };
     let waiting = &samples[count..];
@@ -104,15 +143,17 @@ pub(crate) fn fill(record: &Record, series: u32) -> Option<Fill> {
     };
     // As fast as at first: there may be more to choose from later.
     let at_first_ms = each(&waiting[..waiting.len().min(AT_FIRST)]);
-    let gone = samples[count].start.saturating_sub(samples[0].end).as_ms() / at_first_ms;
-    let (held, each_ms) = ((count as f64 - gone).max(1.0), Some(each(waiting)));
+    let until_ms = samples[count].start.saturating_sub(samples[0].end).as_ms();
+    // There was room for a part of the first large one that waited.
+    let (more, waited_ms) = foretold.map_or((0.0, 0.0), |quick| (1.0, latencies[count] - quick));
+    let gone = (until_ms + waited_ms) / at_first_ms;
+    let (held, each_ms) = ((count as f64 + more - gone).max(1.0), Some(each(waiting)));
     Some(Fill { held, full: true, each_ms, quick_ms, sectors })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::series::write_cache::LARGE;
 
     #[test]
     fn a_cache_is_full_where_writes_begin_to_wait() {
@@ -133,5 +174,17 @@ mod tests {
         assert_eq!(until_full(SMALL, &latencies), Some(40));
         // Large ones differ by the time that the bus is theirs.
         assert_eq!(until_full(LARGE, &latencies), None);
+    }
+
+    /// A cache of 1,777 KiB takes three writes of 512 KiB, and was said to hold 10,000.
+    #[test]
+    fn large_writes_wait_that_take_longer_than_foretold() {
+        let latencies =
+            [8.6, 8.6, 8.6, 15.2, 27.1, 24.2, 30.3, 32.6, 25.7, 29.3, 34.9, 22.6, 29.2, 24.4, 28.2, 28.3];
+        assert_eq!(until_full(LARGE, &latencies), None);
+        assert_eq!(until_large_full(&latencies, Some(8.6)), Some(3));
+        assert_eq!(until_large_full(&latencies, None), None);
+        // Of a cache that holds none of them nothing shows.
+        assert_eq!(until_large_full(&latencies[4..], Some(8.6)), None);
     }
 }

@@ -2,7 +2,9 @@
 
 use crate::angles::median::{median, spread};
 use crate::memory::{HitTimes, Keeps};
-use crate::record::series::cache::{AGAIN, AGAIN_AFTER_WRITE, AHEAD, AHEAD_SEQUENTIAL, BEFORE, SEGMENTS};
+use crate::record::series::cache::{
+    AGAIN, AGAIN_AFTER_WRITE, AHEAD, AHEAD_SEQUENTIAL, BEFORE, NEXT, SEGMENTS,
+};
 use crate::record::{ProbeName, Record, Role, Sample};
 use std::collections::BTreeMap;
 
@@ -48,7 +50,7 @@ pub(crate) fn hit_times(record: &Record) -> HitTimes {
         let width = (4.0 * spread(&all)).max(0.002 * middle);
         (!all.is_empty()).then_some((middle - width, middle + width))
     };
-    HitTimes::new([AGAIN, AGAIN_AFTER_WRITE].iter().filter_map(range).collect())
+    HitTimes::new([AGAIN, AGAIN_AFTER_WRITE, NEXT].iter().filter_map(range).collect())
 }
 
 /// Shares of hits by `step`.

@@ -22,20 +22,41 @@ fn by_size(record: &Record, series: u32) -> BTreeMap<u64, Vec<f64>> {
     all
 }
 
+/// What a write takes that the cache takes at once, by writes of several sizes into an empty one.
+pub(crate) struct Foretold {
+    /// The fewest sectors of a write, and what that took, in ms.
+    few: f64,
+    few_ms: f64,
+    /// Each sector more, in ms.
+    each_ms: f64,
+    /// By which share they scatter.
+    scatter: f64,
+}
+
+impl Foretold {
+    /// `None` where none were written.
+    pub(crate) fn of(record: &Record) -> Option<Self> {
+        let all = by_size(record, SIZES);
+        let sizes: Vec<(f64, f64)> =
+            all.iter().map(|(&sectors, latencies)| (sectors as f64, median(latencies))).collect();
+        let scatter = all.values().map(|latencies| spread(latencies) / median(latencies)).fold(0.0, f64::max);
+        let (&(few, few_ms), &(many, slow_ms)) = (sizes.first()?, sizes.last()?);
+        let each_ms = if many > few { (slow_ms - few_ms) / (many - few) } else { 0.0 };
+        Some(Self { few, few_ms, each_ms, scatter })
+    }
+
+    pub(crate) fn ms(&self, sectors: u64) -> f64 {
+        self.few_ms + self.each_ms * (sectors as f64 - self.few)
+    }
+}
+
 /// Of each size that was tried, in sectors, whether the empty cache took all of it: most writes of it were as quick as smaller ones
 /// foretell, of which the bus takes its time.
 pub(crate) fn takes(record: &Record) -> BTreeMap<u64, bool> {
-    let all = by_size(record, SIZES);
-    let sizes: Vec<(f64, f64)> =
-        all.iter().map(|(&sectors, latencies)| (sectors as f64, median(latencies))).collect();
-    let scatter = all.values().map(|latencies| spread(latencies) / median(latencies)).fold(0.0, f64::max);
-    let (Some(&(few, quick)), Some(&(many, slow))) = (sizes.first(), sizes.last()) else {
-        return BTreeMap::new();
-    };
-    let each = if many > few { (slow - quick) / (many - few) } else { 0.0 };
+    let Some(foretold) = Foretold::of(record) else { return BTreeMap::new() };
     let judge = |(sectors, latencies): (u64, Vec<f64>)| {
-        let foretold = quick + each * (sectors as f64 - few);
-        let most = foretold + LONGER_MS + TIMES_SPREAD * scatter * foretold;
+        let ms = foretold.ms(sectors);
+        let most = ms + LONGER_MS + TIMES_SPREAD * foretold.scatter * ms;
         let quick = latencies.iter().filter(|&&ms| ms < most).count();
         (sectors, 2 * quick > latencies.len())
     };

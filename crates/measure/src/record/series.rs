@@ -21,6 +21,12 @@ pub(crate) mod cache {
     pub(crate) const WHOLE: u32 = 7;
     /// The last unit of a read of `step` sectors elsewhere.
     pub(crate) const WHOLE_END: u32 = 8;
+    /// The next sector, after a random pause: where what was asked for makes room for what is read ahead.
+    pub(crate) const NEXT: u32 = 9;
+    /// Reads of `step` sectors, each right behind the one before.
+    pub(crate) const SEQUENTIAL: u32 = 10;
+    /// Reads of `step` sectors here and there.
+    pub(crate) const SIZES: u32 = 11;
 }
 
 /// Of the probe `overhead`.

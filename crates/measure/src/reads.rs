@@ -1,0 +1,88 @@
+//! The reads that show a cache, served once more by a rebuilt drive: sequential ones, those of several sizes, and those that ask what
+//! is kept and what was read ahead.
+
+use crate::MeasureError;
+use crate::device::{Access, Device, SimulatedDevice};
+use crate::record::series::{cache, overhead};
+use crate::record::{ProbeName, Record, Role, Sample};
+use headstack_drive::spec::{DriveSpec, RecalibrationMode, RecalibrationSpec};
+use headstack_system::{System, SystemConfig};
+use std::sync::Arc;
+
+/// Of streams, which may be gigabytes, the first accesses.
+const MOST: usize = 10_000;
+
+/// Reads of more than a sector here and there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Kind {
+    /// Each continues the one before.
+    Sequential,
+    /// Of several sizes, anywhere.
+    Anywhere,
+}
+
+/// What a read took, and takes on a rebuilt drive.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Again<'a> {
+    pub(crate) sample: &'a Sample,
+    pub(crate) kind: Option<Kind>,
+    /// On the rebuilt drive, in ms.
+    pub(crate) ms: f64,
+}
+
+/// The accesses of a probe, in their order.
+pub(crate) struct Reads<'a> {
+    samples: Vec<&'a Sample>,
+}
+
+impl<'a> Reads<'a> {
+    /// `None` where there are none.
+    pub(crate) fn of(record: &'a Record, probe: ProbeName) -> Option<Self> {
+        let samples: Vec<&Sample> = record.of(probe).take(MOST).collect();
+        (!samples.is_empty()).then_some(Self { samples })
+    }
+
+    /// What the reads take on a drive, without stalls, which come by chance. Each access begins as long after the one before as it did:
+    /// so its sector comes by as it did, too.
+    pub(crate) fn by(&self, spec: &DriveSpec) -> Result<Vec<Again<'a>>, MeasureError> {
+        let recalibration = RecalibrationSpec { mode: RecalibrationMode::None, ..spec.recalibration.clone() };
+        let spec = DriveSpec { recalibration, ..spec.clone() };
+        let system = System::new(SystemConfig::of_drive("rebuilt", spec))?;
+        let mut device = SimulatedDevice::new("rebuilt", &Arc::new(system), 1)?;
+        let sectors = device.info().sectors;
+        let (mut all, mut before) = (Vec::with_capacity(self.samples.len()), None::<&Sample>);
+        for &sample in &self.samples {
+            let pause = before.map(|before| sample.start.saturating_sub(before.end)).unwrap_or_default();
+            if sample.sectors == 0 {
+                device.flush()?;
+            } else if sample.lba + u64::from(sample.sectors) <= sectors {
+                device.wait_until(device.now() + pause)?;
+                let access = Access { mode: sample.mode, lba: sample.lba, sectors: sample.sectors };
+                let window = device.access(access)?;
+                if !sample.mode.is_write() {
+                    let ms = (window.end - window.start).as_ms();
+                    all.push(Again { sample, kind: kind(sample, before), ms });
+                }
+            }
+            before = Some(sample);
+        }
+        Ok(all)
+    }
+}
+
+/// What a read is, behind the access before it.
+fn kind(sample: &Sample, before: Option<&Sample>) -> Option<Kind> {
+    let continues = before.is_some_and(|before| {
+        before.lba + u64::from(before.sectors) == sample.lba && before.sectors == sample.sectors
+    });
+    match (sample.probe, sample.series) {
+        (ProbeName::Cache, cache::PACE | cache::SEQUENTIAL) | (ProbeName::Stream, _) => {
+            (continues && sample.role == Role::Measure).then_some(Kind::Sequential)
+        }
+        (ProbeName::Cache, cache::SIZES) => Some(Kind::Anywhere),
+        // The second of two reads of the same sectors shows the cache, and no more of the media.
+        (ProbeName::Overhead, overhead::FROM_CACHE) if sample.role == Role::Position => Some(Kind::Anywhere),
+        (ProbeName::Overhead, overhead::FROM_MEDIA) if sample.role == Role::Measure => Some(Kind::Anywhere),
+        _ => None,
+    }
+}
