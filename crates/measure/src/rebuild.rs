@@ -438,6 +438,12 @@ impl Builder<'_> {
             );
         }
         self.measured("cache", "probe cache");
+        if most.is_none() {
+            self.assumed(
+                "cache.segment_kib",
+                "nothing shows how much a segment holds: the longest track, if no more is read ahead",
+            );
+        }
         self.assumed("cache.partial_hit", "not probed");
         self.assumed("cache.after_hit", "not probed");
         let cache = CacheSpec {
