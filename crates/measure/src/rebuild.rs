@@ -448,6 +448,12 @@ impl Builder<'_> {
         // Until a segment is full, unless it holds more than that.
         let all_of_it = matches!(read_ahead, ReadAhead::UntilFull | ReadAhead::OnceSequential);
         let limit = ahead.filter(|&(_, most)| all_of_it && most + self.found.device.unit() < least);
+        if most.is_none() {
+            self.assumed(
+                "cache.segment_kib",
+                "nothing shows how much a segment holds: the longest track, if no more is read ahead",
+            );
+        }
         self.assumed("cache.partial_hit", "not probed");
         self.assumed("cache.after_hit", "not probed");
         let cache = CacheSpec {

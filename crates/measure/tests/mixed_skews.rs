@@ -1,8 +1,8 @@
-//! Drives whose zones have skews of two kinds, and one of which the two are alike, as whole sectors may make them.
+//! Drives of a few zones with skews of their own: of two kinds, of which the two are alike, as whole sectors may make them, or none.
 
-use headstack_drive::spec::DriveSpec;
+use headstack_drive::spec::{DriveSpec, Provenance, ProvenanceKind};
 use headstack_measure::device::{Noise, SimulatedDevice};
-use headstack_measure::extract::extract;
+use headstack_measure::extract::{Extraction, extract};
 use headstack_measure::record::ProbeName;
 use headstack_measure::replay::drive_file;
 use headstack_measure::{Options, measure};
@@ -86,4 +86,53 @@ fn the_tracks_of_a_single_head_are_not_followed_one_by_one() {
     let found = extract(&record).unwrap();
     assert_eq!((found.value("heads"), found.value("cylinders")), (Some(1.0), Some(8000.0)));
     assert!(drive_file(&record, "rebuilt").unwrap().replay.unwrap().within_limit);
+}
+
+fn measured(spec: DriveSpec, probes: &[&str], noise: Noise, seed: u64) -> Extraction {
+    let system = Arc::new(System::new(SystemConfig::of_drive("mixed", spec)).unwrap());
+    let mut device = SimulatedDevice::new("sim:mixed", &system, seed).unwrap().with_noise(noise);
+    let probes = probes.iter().map(|&probe| probe.to_owned()).collect();
+    let done = measure(&mut device, &Options { probes, ..Options::default() }, &mut |_| true).unwrap();
+    extract(&done.record).unwrap()
+}
+
+/// Half a track is no whole number of physical sectors: where the probe looked next it had been before, and called that the piece's end.
+/// Each of 160 pieces made a cylinder more.
+#[test]
+fn tracks_of_an_odd_number_of_physical_sectors_are_one_piece() {
+    let mut spec = drive(8, 200, &[(1_464, 304.0, 352.0)]);
+    spec.physical_sector_bytes = Some(4_096);
+    let assumed = Provenance { kind: ProvenanceKind::Assumed, source: "made up".to_owned() };
+    spec.provenance.insert("physical_sector_bytes".to_owned(), assumed);
+    let found = measured(spec, &["angles"], Noise::NONE, 1);
+    assert_eq!((found.value("cylinders"), found.pieces.len()), (Some(200.0), 1));
+}
+
+/// From an angle a period off, misread by a tenth of a sector, those of many periods off were foreseen wrongly by as many tenths: each
+/// place where that was more than noise explains was called the end of a piece, and made a cylinder more.
+#[test]
+fn through_noise_even_tracks_are_one_piece() {
+    let noise = Noise { relative: 0.005, outlier_share: 0.01, outlier_ms: 20.0 };
+    let mut wrong = Vec::new();
+    for seed in 1..=6 {
+        let found = measured(
+            drive(8, 200, &[(652, 59.0, 83.0), (603, 55.0, 77.0), (592, 54.0, 76.0)]),
+            &["angles"],
+            noise,
+            seed,
+        );
+        if (found.value("cylinders"), found.pieces.len()) != (Some(600.0), 3) {
+            wrong.push((seed, found.value("cylinders"), found.pieces.len()));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:?}");
+}
+
+/// Where no zones were found, no transfer was taken off: a time of a sector too much.
+#[test]
+fn without_skews_the_least_time_is_that_to_a_sector() {
+    let found = measured(drive(8, 200, &[(738, 0.0, 0.0), (721, 0.0, 0.0)]), &["switches"], Noise::NONE, 1);
+    let least = found.parameter("mtm_ms").unwrap();
+    let truth = 0.6 + 512.0 / 40e3;
+    assert!((least.value.unwrap() - truth).abs() < 0.002, "{truth} ms is true: {least:?}");
 }

@@ -1,7 +1,7 @@
 //! The loop closed: what is rebuilt of a record replays it, and says where it does not.
 
 use headstack_drive::layout::Layout;
-use headstack_drive::spec::DriveSpec;
+use headstack_drive::spec::{DriveSpec, ProvenanceKind};
 use headstack_measure::device::{self, OpenOptions};
 use headstack_measure::extract::{Warning, extract};
 use headstack_measure::record::{ProbeName, Record};
@@ -160,6 +160,18 @@ fn a_bus_shows_without_a_cache() {
     assert!(bus.value.is_none() && lower < 0.7 && (upper - 1.0).abs() < 0.02, "1 MB/s is true: {bus:?}");
     let reads = drive_file(&record, "rebuilt").unwrap().replay.unwrap().reads.unwrap();
     assert!(reads.demerit_percent < LIMIT_PERCENT, "11 % with a bus that takes no time: {reads:?}");
+}
+
+/// Where nothing was read ahead, the longest track was told as what a segment was measured to hold.
+#[test]
+fn what_a_segment_holds_is_assumed_where_nothing_shows_it() {
+    let values = [("cache.read_ahead", "none"), ("cache.segment_kib", "64.0"), ("cache.segments", "4")];
+    let file = drive_file(&record_of("seagate-st41601n", &values), "rebuilt").unwrap();
+    let spec = DriveSpec::from_toml("rebuilt", &file.toml).unwrap();
+    let kib = spec.cache.as_ref().unwrap().segment_kib;
+    let assumed =
+        spec.provenance.get("cache.segment_kib").is_some_and(|of| of.kind == ProvenanceKind::Assumed);
+    assert!(assumed || (kib / 64.0 - 1.0).abs() < 0.2, "{kib} KiB: {:?}", spec.provenance);
 }
 
 #[test]

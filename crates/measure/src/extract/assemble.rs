@@ -43,7 +43,9 @@ pub fn extract(record: &Record) -> Result<Extraction, MeasureError> {
     let slope = |lba: u64| {
         let zone = zones.iter().rev().find(|zone| zone.first_lba <= lba);
         let by_head = known.sectors_by_head(lba).map(|sectors| sectors as f64);
-        by_head.or(zone.map(|zone| zone.sectors_per_revolution)).map_or(0.0, |sectors| 1.0 / sectors)
+        // Where no zones were found, that of the tracks at the start says what a transfer takes.
+        let of_zone = zone.map(|zone| zone.sectors_per_revolution).or(known.sectors_per_track);
+        by_head.or(of_zone).map_or(0.0, |sectors| 1.0 / sectors)
     };
     let times = known
         .spindle

@@ -3,11 +3,14 @@
 //! and finds the place by halving.
 
 use super::description::{Context, Probe, Writing};
+use super::reference::Reference;
 use crate::MeasureError;
 use crate::angles::finder::Finder;
 use crate::angles::session::Session;
+use crate::angles::spindle::wrap;
 use crate::reading::known::Known;
 use crate::reading::pieces::{Format, Piece};
+use crate::reading::rotation::Rotation;
 use crate::reading::tracks;
 use crate::reading::zones::Zone;
 use crate::record::series::SEARCHING;
@@ -43,8 +46,9 @@ const REFERENCE_EVERY: u32 = 24;
 fn run(session: &mut Session<'_>, _context: &Context) -> Result<(), MeasureError> {
     let known = Known::of(session.record);
     let formats = Format::all(session.record, &known);
-    let (noise, zones) = (known.angle_noise, known.zones);
-    let mut survey = Survey { noise, zones, series: 0, taken: 0, reference: None, session };
+    let (noise, rotation, zones) = (known.angle_noise, known.rotation, known.zones);
+    let mut survey =
+        Survey { noise, rotation, zones, series: 0, taken: 0, reference: None, origin_ns: 0.0, session };
     for format in &formats {
         let zone = survey.zones[format.zone];
         survey.range(format, (zone.first_lba, zone.end_lba))?;
@@ -55,11 +59,14 @@ fn run(session: &mut Session<'_>, _context: &Context) -> Result<(), MeasureError
 struct Survey<'s, 'a> {
     session: &'s mut Session<'a>,
     noise: f64,
+    rotation: Option<Rotation>,
     zones: Vec<Zone>,
     series: u32,
     /// Angles since the reference was measured.
     taken: u32,
-    reference: Option<u64>,
+    reference: Option<Reference>,
+    /// When the anchor was measured: angles are told as they were then.
+    origin_ns: f64,
 }
 
 impl Survey<'_, '_> {
@@ -152,8 +159,10 @@ impl Survey<'_, '_> {
         (first, end): (u64, u64),
     ) -> Result<Option<Piece>, MeasureError> {
         self.look_back()?;
+        self.origin_ns = self.now_ns();
         let Some(angle) = self.angle(anchor, ANCHOR, None)? else { return Ok(None) };
-        self.reference.get_or_insert(anchor);
+        let (noise, rotation) = (self.noise, self.rotation);
+        self.reference.get_or_insert_with(|| Reference::new(anchor, rotation, noise));
         let unit = self.session.unit();
         let mut piece = Piece::new(format, anchor, angle);
         if format.cylinders() > 1 {
@@ -197,7 +206,16 @@ impl Survey<'_, '_> {
                     return Ok(good);
                 }
             } else {
+                let known = piece.period_error;
                 let bad = self.border(piece, good, next)?;
+                // Where it was followed farther on the way there, it may be as foreseen after all.
+                if piece.period_error < known && self.agrees(piece, bad)? {
+                    good = bad;
+                    if good == limit {
+                        return Ok(good);
+                    }
+                    continue;
+                }
                 good = if forwards { bad - unit } else { bad + unit };
                 let passed = self.pass(piece, good, bad)?;
                 slips += 1;
@@ -209,14 +227,12 @@ impl Survey<'_, '_> {
                 periods = (good.abs_diff(anchor) / piece.format.sectors).max(1) / FARTHER;
             }
             let distance = |periods: u64| periods * piece.format.sectors + half;
-            // Where a physical sector is several, the next place may be the last one again.
+            // The place itself is compared, of whole physical sectors: the distance may lie a few sectors beyond the place looked at.
             while distance(periods) < most && at(distance(periods)).abs_diff(anchor) <= good.abs_diff(anchor)
             {
                 periods = (periods * FARTHER).max(1);
             }
-            let distance = distance(periods).min(most);
-            let lba = if forwards { anchor + distance } else { anchor - distance };
-            next = if distance == most { limit } else { lba / unit * unit };
+            next = if distance(periods) < most { at(distance(periods)) } else { limit };
             if next == good {
                 return Ok(good);
             }
@@ -235,15 +251,13 @@ impl Survey<'_, '_> {
     }
 
     /// The first sector, seen from a good one towards a bad one, of which the angle is not as foreseen.
-    fn border(&mut self, piece: &Piece, good: u64, bad: u64) -> Result<u64, MeasureError> {
+    fn border(&mut self, piece: &mut Piece, good: u64, bad: u64) -> Result<u64, MeasureError> {
         let unit = self.session.unit();
         let (mut good, mut bad) = (good, bad);
         while good.abs_diff(bad) > unit {
             let middle = u64::midpoint(good, bad) / unit * unit;
             let middle = if middle == good.min(bad) { middle + unit } else { middle };
-            let guess = piece.angle(middle);
-            let angle = self.angle(middle, SEARCHING, Some(guess))?;
-            if angle.is_none_or(|angle| piece.agrees(middle, angle)) {
+            if self.agrees(piece, middle)? {
                 good = middle;
             } else {
                 bad = middle;
@@ -295,15 +309,31 @@ impl Survey<'_, '_> {
         if lba + self.session.unit() > self.session.sectors() {
             return Ok(None);
         }
-        self.session.angle((self.series, step), Role::Measure, lba, guess)
+        let guess = guess.map(|guess| wrap(guess + self.moved()));
+        let angle = self.session.angle((self.series, step), Role::Measure, lba, guess)?;
+        Ok(angle.map(|angle| wrap(angle - self.moved())))
+    }
+
+    /// When the last access was complete, in ns.
+    fn now_ns(&self) -> f64 {
+        self.session.record.samples.last().map_or(0.0, |sample| sample.end.0 as f64)
+    }
+
+    /// By how much angles have moved since the anchor was measured, in turns.
+    fn moved(&self) -> f64 {
+        let since_ns = self.now_ns() - self.origin_ns;
+        self.reference.as_ref().map_or(0.0, |reference| reference.moved(since_ns))
     }
 
     /// Measures the reference once more.
     fn look_back(&mut self) -> Result<(), MeasureError> {
         self.taken = 0;
-        if let Some(lba) = self.reference {
-            self.session.touch((REFERENCE, 0), Role::Angle, lba, None)?;
+        let Some(mut reference) = self.reference.take() else { return Ok(()) };
+        let guess = reference.foreseen(self.now_ns()).map(wrap);
+        if let Some(angle) = self.session.angle((REFERENCE, 0), Role::Angle, reference.lba, guess)? {
+            reference.see(self.now_ns(), angle);
         }
+        self.reference = Some(reference);
         Ok(())
     }
 }

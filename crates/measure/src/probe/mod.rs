@@ -11,6 +11,7 @@ mod look;
 mod no_skews;
 mod overhead;
 mod random;
+mod reference;
 mod rotation;
 mod scan;
 mod seek_curve;

@@ -17,6 +17,8 @@ const SHARE_OF_A_SECTOR: f64 = 0.45;
 const SIGMAS: f64 = 6.0;
 /// Sectors that are slipped one behind the other: more are taken for tracks that are left out.
 const MOST_SLIPPED: f64 = 64.0;
+/// From one angle to another is less certain than one by this.
+const TWO: f64 = std::f64::consts::SQRT_2;
 /// A jump is of whole sectors if it misses that by less than this.
 const WHOLE: f64 = 0.25;
 
@@ -38,14 +40,17 @@ pub(crate) struct Format {
     /// Tracks between two changes of the rarer kind; those in which the arm moves on, where tracks run along surfaces.
     every: u64,
     along_surfaces: bool,
-    /// From where the tracks begin to where they begin anew, in turns.
+    /// From where the tracks begin to where they begin anew, in turns, and its standard error.
     period: f64,
+    period_error: f64,
     /// Data sectors in so many tracks.
     pub(crate) sectors: u64,
     /// A sector at which they begin anew.
     pub(crate) anchor: u64,
     /// What an angle may be off what is foreseen, in turns.
     pub(crate) tolerance: f64,
+    /// Standard deviation of an angle, in turns.
+    noise: f64,
 }
 
 impl Format {
@@ -102,9 +107,11 @@ impl Format {
             every,
             along_surfaces,
             period: (tracks - rarely) as f64 * common + rarely as f64 * rare,
+            period_error: period_error(&borders, (tracks - rarely, rarely), known.angle_noise),
             sectors: tracks * sectors - spares,
             anchor,
             tolerance: (SHARE_OF_A_SECTOR * unit / per_turn).max(SIGMAS * known.angle_noise),
+            noise: known.angle_noise,
         })
     }
 
@@ -115,7 +122,8 @@ impl Format {
         let spares = tracks * self.sectors_per_track > sectors;
         let one = self.tracks == self.every && self.sectors == self.tracks * self.sectors_per_track;
         let fits = !self.along_surfaces && one && self.every > 1 && tracks > self.every && spares;
-        fits.then(|| Self { tracks, period, sectors, anchor, ..self.clone() })
+        let period_error = TWO * self.noise;
+        fits.then(|| Self { tracks, period, period_error, sectors, anchor, ..self.clone() })
     }
 
     /// Tracks between two changes of the rarer kind.
@@ -155,7 +163,8 @@ impl Format {
         let period = (every - 1) as f64 * common + rare;
         let spares = if every > 1 { spares(&borders, sectors) } else { 0 };
         let sectors = every * sectors - spares;
-        Some(Self { anchor, common, rare, period, sectors, tracks: every, ..self.clone() })
+        let period_error = period_error(&borders, (every - 1, 1), self.noise);
+        Some(Self { anchor, common, rare, period, period_error, sectors, tracks: every, ..self.clone() })
     }
 
     /// Skews at a change of head, of cylinder, and what is added where other cylinders share spares, in turns, if tracks begin
@@ -183,6 +192,18 @@ impl Format {
     }
 }
 
+/// Standard error of so many common skews and so many rare ones, in turns: what they are rounded by counts as one.
+fn period_error(borders: &[Border], (commonly, rarely): (u64, u64), noise: f64) -> f64 {
+    let per_turn = borders.first().map_or(1.0, |border| border.per_turn);
+    let (common, rare) = tracks::skews(borders);
+    let error = |skew: Option<tracks::Skew>| {
+        let Some(skew) = skew else { return TWO * noise };
+        let rounded = skew.whole_sectors(per_turn) / per_turn - skew.turns;
+        skew.ci95_turns.map_or(TWO * noise, |ci95| ci95 / 1.96).hypot(rounded)
+    };
+    (commonly as f64 * error(common)).hypot(rarely as f64 * error(rare.or(common)))
+}
+
 /// Sectors that the last track of each cylinder has fewer than the others.
 fn spares(borders: &[Border], sectors: u64) -> u64 {
     let mut counts: BTreeMap<u64, usize> = BTreeMap::new();
@@ -208,6 +229,8 @@ pub(crate) struct Piece {
     /// From one beginning to the next, in turns, and how far that is off at most.
     pub(crate) period: f64,
     pub(crate) period_off: f64,
+    /// Its standard error, in turns.
+    pub(crate) period_error: f64,
     /// How many sectors were slipped just before one.
     pub(crate) slipped: BTreeMap<u64, u64>,
     /// Over how many periods it was followed.
@@ -225,6 +248,7 @@ impl Piece {
             angle,
             period,
             period_off: format.tolerance,
+            period_error: format.period_error,
             slipped: BTreeMap::new(),
             followed: 0,
         }
@@ -269,12 +293,17 @@ impl Piece {
         self.off(lba, angle).abs() <= self.format.tolerance
     }
 
-    /// From an angle farther off than all before the period is known the better.
+    /// From an angle farther off than all before the period is known the better: by as much as it tells more than what is known
+    /// already. Through noise, what lies a few periods off tells less of it than the tracks that were followed.
     pub(crate) fn follow(&mut self, lba: u64, angle: f64) {
         let periods = self.slots(lba).div_euclid(self.format.sectors as i64);
         if periods.unsigned_abs() > self.followed {
             self.followed = periods.unsigned_abs();
-            self.period += self.off(lba, angle) / periods as f64;
+            let error = TWO * self.format.noise / self.followed as f64;
+            let known = self.period_error.powi(2);
+            let share = if error > 0.0 { known / (known + error * error) } else { 1.0 };
+            self.period += share * self.off(lba, angle) / periods as f64;
+            self.period_error *= (1.0 - share).sqrt();
             self.period_off = self.format.tolerance / self.followed as f64;
         }
     }
