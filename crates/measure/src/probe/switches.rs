@@ -77,7 +77,7 @@ fn odd_ways(session: &mut Session<'_>, borders: &[Border]) -> Result<(), Measure
         borders.iter().skip(first + 1).take_while(|border| border.sectors_before == Some(usual)).count();
     // Both targets are whole tracks.
     let Some(over) =
-        alike.checked_sub(3).map(|most| if most % 2 == 0 { most.saturating_sub(1) } else { most })
+        alike.checked_sub(3).map(|most| if most.is_multiple_of(2) { most.saturating_sub(1) } else { most })
     else {
         return Ok(());
     };
