@@ -127,25 +127,27 @@ pub(crate) fn find(
     // Of two that are as good, the first.
     let best = ahead.reduce(|best, way| if way.1 > best.1 { way } else { best })?;
     let searched = search(model.period_ns, geometry, best.0, sightings, pairs)?;
-    Some(recounted(searched, geometry, sightings, pairs).unwrap_or_else(|found| found))
+    let (found, counted) = recounted(searched, geometry, sightings, pairs);
+    Some(counted.unwrap_or(found))
 }
 
-/// What is found with the spare tracks that the zones tell, if pairs agree clearly better; else as it was.
+/// What is found as it is, and with the spare tracks that the zones tell, if pairs agree clearly better then.
 fn recounted(
     mut search: Searched<'_>,
     file: &Geometry,
     sightings: &[Sighting],
     pairs: &[Pair],
-) -> Result<Found, Found> {
+) -> (Found, Option<Found>) {
     let found = search.clone().found(file);
-    let Some(from) = search.search.recount(file, &search.from) else { return Err(found) };
+    let Some(from) = search.search.recount(file, &search.from) else { return (found, None) };
     let counted = Searched { from, ..search }.found(file);
     let of = |found: &Found| found.skips.geometry(file).again(sightings);
     let (before, after) = (of(&found), of(&counted));
     let errors =
         |pair: &Pair| (pair.block(), counted.model.error(&after, pair), found.model.error(&before, pair));
     let wins = advantage(pairs.iter().map(errors));
-    if wins > look_elsewhere(file.zones.len() as f64) { Ok(counted) } else { Err(found) }
+    let is_clear = wins > look_elsewhere(file.zones.len() as f64);
+    (found, is_clear.then_some(counted))
 }
 
 /// What a list may have been taken from.
@@ -167,9 +169,9 @@ fn corrected(model: &Model, geometry: &Geometry, sightings: &[Sighting], pairs: 
     let better = |best: (Found, f64), way: (Found, f64)| if way.1 > best.1 { way } else { best };
     let afresh = LISTED.iter().filter_map(|from| search(model.period_ns, geometry, from, sightings, pairs));
     let searched = core::iter::once(nearly_right(model, geometry, sightings)).chain(afresh);
-    let found = searched.flat_map(|searched| match recounted(searched.clone(), geometry, sightings, pairs) {
-        Ok(counted) => vec![searched.found(geometry), counted],
-        Err(found) => vec![found],
+    let found = searched.flat_map(|searched| {
+        let (found, counted) = recounted(searched, geometry, sightings, pairs);
+        core::iter::once(found).chain(counted)
     });
     Some(found.filter_map(ahead).reduce(better)?.0)
 }
@@ -203,7 +205,8 @@ fn advantage_of(
         numbered.filter(|(number, _)| is_even(*number)).map(|(_, sighting)| *sighting).collect();
     let seen_pairs = crate::pairs::pairs(&seen);
     let searched = search(model.period_ns, geometry, from, &seen, &seen_pairs)?;
-    let trial = recounted(searched, geometry, &seen, &seen_pairs).unwrap_or_else(|found| found);
+    let (found, counted) = recounted(searched, geometry, &seen, &seen_pairs);
+    let trial = counted.unwrap_or(found);
     let moved = trial.skips.geometry(geometry).again(sightings);
     let unseen = pairs.iter().filter(|pair| pair.is_even() == Some(false));
     let errors = |pair: &Pair| (pair.block(), trial.model.error(&moved, pair), model.error(sightings, pair));

@@ -74,8 +74,8 @@ impl Search<'_> {
     fn extend_to_last(&self, file: &Geometry, spares: &mut [u32]) {
         let Some((last, before)) = spares.split_last_mut() else { return };
         let passed = |zone: usize| {
-            let of_zone = self.by_zone[zone].iter().rev();
-            of_zone.filter_map(|&number| self.passed[number]).next().unwrap_or(0) as u32
+            let mut of_zone = self.by_zone[zone].iter().rev();
+            of_zone.find_map(|&number| self.passed[number]).unwrap_or(0) as u32
         };
         let of_file = |zone: usize| file.zones[zone].spare_tracks;
         let zone = before.len();
