@@ -159,21 +159,28 @@ fn corrected(model: &Model, geometry: &Geometry, sightings: &[Sighting], pairs: 
     if geometry.listed().is_empty() {
         return None;
     }
-    let ahead = |found: Found| {
+    let wins = |found: &Found| {
         let moved = found.skips.geometry(geometry).again(sightings);
         let errors =
             |pair: &Pair| (pair.block(), found.model.error(&moved, pair), model.error(sightings, pair));
-        let wins = advantage(pairs.iter().map(errors));
-        (found.skips.is_sure() && wins > look_elsewhere(1.0)).then_some((found, wins))
+        advantage(pairs.iter().map(errors))
     };
-    let better = |best: (Found, f64), way: (Found, f64)| if way.1 > best.1 { way } else { best };
     let afresh = LISTED.iter().filter_map(|from| search(model.period_ns, geometry, from, sightings, pairs));
     let searched = core::iter::once(nearly_right(model, geometry, sightings)).chain(afresh);
-    let found = searched.flat_map(|searched| {
-        let (found, counted) = recounted(searched, geometry, sightings, pairs);
-        core::iter::once(found).chain(counted)
-    });
-    Some(found.filter_map(ahead).reduce(better)?.0)
+    let ways: Vec<(Searched<'_>, Found, f64)> = searched
+        .map(|searched| {
+            let found = searched.clone().found(geometry);
+            let wins = wins(&found);
+            (searched, found, wins)
+        })
+        .collect();
+    // Counted from a wrong way it would take long to come to the same.
+    let best = ways.iter().max_by(|a, b| a.2.total_cmp(&b.2))?.0.clone();
+    let counted = recounted(best, geometry, sightings, pairs).1;
+    let counted = counted.map(|found| (wins(&found), found));
+    let found = ways.into_iter().map(|(_, found, wins)| (wins, found)).chain(counted);
+    let sure = found.filter(|(wins, found)| found.skips.is_sure() && *wins > look_elsewhere(1.0));
+    Some(sure.reduce(|best, way| if way.0 > best.0 { way } else { best })?.1)
 }
 
 /// What is found from the list and the skews that were fitted: where most of it is right, that tells of the rest.
