@@ -273,3 +273,20 @@ def test_the_study_differs_only_where_validation_says() -> None:
     }
     assert {row for row in imported if not row.startswith(("functional", "arrivals"))} == DIFFERING
     assert sum(row["verdict"] in {"reproduced", "met"} for row in rows) >= 24
+
+
+def test_a_list_that_is_not_taken_from_spare_tracks_is_blamed_for_what_has_no_place(tmp_path: Path) -> None:
+    """The trace was refused with a word about `--fit-lba` alone."""
+    run, file = tmp_path / "run.csv", tmp_path / "listed.toml"
+    last = Drive("hp-c3323a").capacity_sectors - 8
+    rows = [f"{at}000000,0,{lba},8,R,{at}000000,{at + 10}000000,0" for at, lba in ((0, 800), (40, last))]
+    run.write_text("\n".join(["arrival_ns,device,lba,sectors,op,start_ns,finish_ns,flags", *rows]) + "\n")
+    listed = ("--set", "layout.slipped_tracks=[[120, 3], [700, 2], [2500, 5]]")
+    headstack("simulate", "hp-c3323a", "--workload", "unix-like", "--requests", "9", *listed, "--save", file)
+    for verb in ("validate", "calibrate"):
+        said = refused(verb, file, "--trace", run)
+        assert "3 tracks that `layout.slipped_tracks` lists are left out of the data" in said
+        assert "layout.zone.0.spare_tracks_at_end=222, layout.zone.6.spare_tracks_at_end=34" in said
+    # What lies farther out is no matter of the list.
+    run.write_text(run.read_text().replace(str(last), str(last + 3000)))
+    assert "slipped_tracks" not in refused("validate", file, "--trace", run)

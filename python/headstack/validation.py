@@ -16,13 +16,22 @@ from headstack.renamed import formerly
 from headstack.results.common import SplitScore
 from headstack.run import Replay, as_system, with_scheduler
 from headstack.shown import error_ms, number
+from headstack.slipped import said_of_lists
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     import polars as pl
 
-    from headstack.results.common import AngleFit, GapChoice, GeometryDoubts, ListedTrack, SkippedTrack, ZoneAngles
+    from headstack.results.common import (
+        AngleFit,
+        GapChoice,
+        GeometryDoubts,
+        ListedTrack,
+        SkippedTrack,
+        SpareTracks,
+        ZoneAngles,
+    )
     from headstack.results.validations import Intervals, OverSeeds, ResidualClass, RetriesScored, ValidationSummary
     from headstack.run import Overrides
 
@@ -75,18 +84,19 @@ def validate(
     if phase_lock:
         _check_lock(phase_lock, replay, ladder)
     built = as_system(system, with_scheduler(overrides, scheduler))
-    source, gap = settle_gap(built, source, note)
     try:
-        result = _core.validate(
-            built,
-            source,
-            replay=replay,
-            seed=seed,
-            requests=requests,
-            ladder=ladder,
-            phase_lock=0.5 if phase_lock is True else phase_lock or None,
-            progress=progress,
-        )
+        with said_of_lists(built):
+            source, gap = settle_gap(built, source, note)
+            result = _core.validate(
+                built,
+                source,
+                replay=replay,
+                seed=seed,
+                requests=requests,
+                ladder=ladder,
+                phase_lock=0.5 if phase_lock is True else phase_lock or None,
+                progress=progress,
+            )
     except InputError as problem:
         raise _with_lock(problem) if phase_lock else problem from None
     drive = _core.Drive(toml=built.drive_toml()) if len(built.drives) == 1 else None
@@ -230,6 +240,19 @@ def not_skipped_words(tracks: list[ListedTrack]) -> str:
     return (
         f"{which} that the file lists in `layout.slipped_tracks` {verb} not passed over{_doubt(len(sure), len(tracks))} "
         f"(cylinder/head {', '.join(places)}{more}). The fitted drive leaves {pronoun} out."
+    )
+
+
+def spare_words(zones: list[SpareTracks]) -> str:
+    """Where the file's spare tracks do not go with its list of skipped ones, in sentences."""
+    named = [
+        f"`layout.zone.{zone['zone']}.spare_tracks_at_end` = {zone['instead']} (not {zone['file']})" for zone in zones
+    ]
+    more = f" and {len(named) - NAMED:,} more" if len(named) > NAMED else ""
+    return (
+        "The spare tracks of the file do not go with its list: each track in `layout.slipped_tracks` takes a spare one of its zone, "
+        f"and by where the zones behind begin some are still counted as spare, or too few: {', '.join(named[:NAMED])}{more}. The fitted "
+        "drive has these numbers."
     )
 
 

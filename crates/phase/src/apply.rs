@@ -35,7 +35,7 @@ impl PhaseFit {
         }
         let listed = Listed::new(&spec.layout);
         if let Some(listed) = &listed {
-            spec.layout = listed.without(self.listed_taken_from);
+            spec.layout = listed.without(&self.listed_taken_from);
         }
         for track in &self.skipped {
             spec.layout.slipped_tracks.push([track.cylinder, track.head]);

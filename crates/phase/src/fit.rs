@@ -102,7 +102,20 @@ pub struct PhaseFit {
     pub not_skipped: Vec<[u32; 2]>,
     /// Those of them of which that is more than chance.
     pub surely_not_skipped: Vec<[u32; 2]>,
+    /// Where the spare tracks of the file do not go with its list: somebody wrote tracks into the list that are not taken from them.
+    pub spare_tracks: Vec<SpareTracks>,
     pub(crate) listed_taken_from: TakenFrom,
+}
+
+/// The spare tracks of a zone, of which those that its list takes are not left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SpareTracks {
+    /// Number of the zone, from 0.
+    pub zone: usize,
+    /// `spare_tracks_at_end` of the file.
+    pub file: u32,
+    /// Its value in the drive, by where the next zone begins; of the last one, as in the others.
+    pub instead: u32,
 }
 
 /// A layout fitted at one speed.
@@ -176,8 +189,9 @@ impl PhaseFit {
         if report.coherence.is_next_to_nothing() {
             return unknown();
         }
+        let spare_tracks = skips.spare_tracks(geometry);
         let Skips { tracks, not_skipped, surely_not_skipped, listed_taken_from } = skips;
-        Self { skipped: tracks, not_skipped, surely_not_skipped, listed_taken_from, ..report }
+        Self { skipped: tracks, not_skipped, surely_not_skipped, spare_tracks, listed_taken_from, ..report }
     }
 
     /// The angle at which sector `lba` ends, in turns within [0, 1), as fitted; `None` beyond the drive's capacity.
@@ -195,7 +209,7 @@ impl PhaseFit {
         if self.skipped.is_empty() && self.not_skipped.is_empty() {
             return geometry.clone();
         }
-        geometry.without_listed(self.listed_taken_from).skipping(&self.skipped)
+        geometry.without_listed(&self.listed_taken_from).skipping(&self.skipped)
     }
 
     /// `sightings` are placed as the file has them, and as they were fitted; so are the models.
@@ -236,6 +250,7 @@ impl PhaseFit {
             skipped: Vec::new(),
             not_skipped: Vec::new(),
             surely_not_skipped: Vec::new(),
+            spare_tracks: Vec::new(),
             listed_taken_from: TakenFrom::default(),
         }
     }

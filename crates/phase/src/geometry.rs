@@ -117,8 +117,13 @@ impl Geometry {
 
     /// The layout without the tracks that the file lists; itself where there are none.
     #[must_use]
-    pub(crate) fn without_listed(&self, from: TakenFrom) -> Self {
+    pub(crate) fn without_listed(&self, from: &TakenFrom) -> Self {
         self.listed.as_ref().map_or_else(|| self.clone(), |listed| Self::new(&listed.without(from)))
+    }
+
+    /// Spare tracks of each zone without the file's list, if it was taken from there; none without a list.
+    pub(crate) fn bare_spares(&self, from: &TakenFrom) -> Vec<u32> {
+        self.listed.as_ref().map_or_else(Vec::new, |listed| listed.spares(from))
     }
 
     /// Whether tracks can be looked for that are passed over: by cylinders, with spare tracks.

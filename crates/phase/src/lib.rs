@@ -38,7 +38,7 @@ mod tracker;
 
 pub use alteration::Alteration;
 pub use disagree::Disagreement;
-pub use fit::{Coherence, Estimate, Hypotheses, PhaseFit, Source, ZoneFit};
+pub use fit::{Coherence, Estimate, Hypotheses, PhaseFit, Source, SpareTracks, ZoneFit};
 pub use geometry::{Geometry, Site};
 pub use misfit::{Mend, Misfit};
 pub use observation::Observation;

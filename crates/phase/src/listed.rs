@@ -6,13 +6,15 @@
 use headstack_drive::spec::LayoutSpec;
 
 /// What a listed track was taken from. The file does not say so, and the zones behind it begin elsewhere.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum TakenFrom {
     /// From the zone's spare tracks: as many data tracks as without it, `spare_tracks_at_end` being what is left.
     #[default]
     Spares,
     /// From the zone's data: somebody wrote it into a file without lowering `spare_tracks_at_end`.
     Data,
+    /// From either, in part: so many spare tracks has each zone without the list, as the zones behind it tell.
+    Counted(Vec<u32>),
 }
 
 /// The list of a file.
@@ -43,14 +45,24 @@ impl Listed {
     }
 
     /// The layout without the list.
-    pub(crate) fn without(&self, from: TakenFrom) -> LayoutSpec {
+    pub(crate) fn without(&self, from: &TakenFrom) -> LayoutSpec {
         let mut bare = self.layout.clone();
         bare.slipped_tracks.clear();
-        for (zone, tracks) in bare.zone.iter_mut().zip(&self.tracks) {
-            if from == TakenFrom::Spares {
-                zone.spare_tracks_at_end += tracks.len() as u32;
-            }
+        for (zone, spares) in bare.zone.iter_mut().zip(self.spares(from)) {
+            zone.spare_tracks_at_end = spares;
         }
         bare
+    }
+
+    /// Spare tracks of each zone without the list.
+    pub(crate) fn spares(&self, from: &TakenFrom) -> Vec<u32> {
+        let of_file = self.layout.zone.iter().map(|zone| zone.spare_tracks_at_end);
+        match from {
+            TakenFrom::Spares => {
+                of_file.zip(&self.tracks).map(|(spares, tracks)| spares + tracks.len() as u32).collect()
+            }
+            TakenFrom::Data => of_file.collect(),
+            TakenFrom::Counted(spares) => spares.clone(),
+        }
     }
 }

@@ -6,13 +6,13 @@ use crate::kernel::{NARROW, centre, weight, wrap};
 /// What an observation must gain to say that one track more was passed over: two of them do.
 const JUMP: f64 = 1.5;
 /// Natural logarithm of the odds, beyond the number of places where it may be, that a track has that is surely passed over.
-const SURE: f64 = 4.6;
+pub(crate) const SURE: f64 = 4.6;
 /// Angles tried for the beginning of a zone.
 const OFFSETS: usize = 100;
 /// More than this is no zone with a few defects.
 const MOST: usize = 60;
 /// Tracks beyond those listed that may be passed over between two neighbouring observations.
-const EXTRA: usize = 4;
+pub(crate) const EXTRA: usize = 4;
 
 /// An observation: its angle where the zone begins at 0, less that from the track's beginning; and its track.
 pub(crate) struct Passed {
@@ -62,13 +62,7 @@ pub(crate) fn most_likely(
     listed: &[u64],
     steps: &dyn Fn(f64) -> f64,
 ) -> (f64, Vec<usize>) {
-    let course = Course::new(seen, most, listed, steps);
-    let offset = course.best_offset();
-    let path = course.traced(offset);
-    let angles: Vec<f64> = course.rest.iter().zip(&path).map(|(rest, &k)| rest[k]).collect();
-    let offset = centre(&angles, offset, NARROW).rem_euclid(1.0);
-    let path = course.traced(offset);
-    (offset, path)
+    Course::new(seen, most, listed, steps).most_likely()
 }
 
 /// The same numbers, of a zone that begins at `offset`, but that each track other than those `listed`, and each of those that is
@@ -80,9 +74,24 @@ pub(crate) fn surely(
     steps: &dyn Fn(f64) -> f64,
     offset: f64,
 ) -> Vec<usize> {
-    let jump = (seen.len().max(1) as f64).ln() + SURE;
+    let jump = jump_that_is_sure(seen);
     let course = Course { jump, counts_each: gain, ..Course::new(seen, most, listed, steps) };
     course.traced(offset)
+}
+
+/// Natural logarithm of the odds of the most likely numbers against any angles, each track costing what [`surely`] asks of it.
+pub(crate) fn odds(seen: &[Passed], most: usize, listed: &[u64], steps: &dyn Fn(f64) -> f64) -> f64 {
+    let course = Course::new(seen, most, listed, steps);
+    let (offset, path) = course.most_likely();
+    let gains: f64 = course.rest.iter().zip(&path).map(|(rest, &k)| gain(rest[k] - offset)).sum();
+    let others: Vec<i32> = course.others.iter().zip(&path).map(|(others, &k)| others[k]).collect();
+    let jumps: u32 = others.windows(2).map(|pair| pair[0].abs_diff(pair[1])).sum();
+    let jumps = jumps + others.first().map_or(0, |first| first.unsigned_abs());
+    gains - jump_that_is_sure(seen) * f64::from(jumps)
+}
+
+fn jump_that_is_sure(seen: &[Passed]) -> f64 {
+    (seen.len().max(1) as f64).ln() + SURE
 }
 
 /// What an observation counts that is so far off.
@@ -124,6 +133,15 @@ impl Course {
             others: seen.iter().map(others).collect(),
             tracks: seen.iter().map(|seen| seen.track).collect(),
         }
+    }
+
+    /// The beginning of the zone, and the best course.
+    fn most_likely(&self) -> (f64, Vec<usize>) {
+        let offset = self.best_offset();
+        let path = self.traced(offset);
+        let angles: Vec<f64> = self.rest.iter().zip(&path).map(|(rest, &k)| rest[k]).collect();
+        let offset = centre(&angles, offset, NARROW).rem_euclid(1.0);
+        (offset, self.traced(offset))
     }
 
     /// The beginning of the zone at which the best course counts most.

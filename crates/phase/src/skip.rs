@@ -9,7 +9,10 @@
 //! they agree. They tell where the spindle is, that tells the angle of every other observation nearby, and these in turn how
 //! many tracks were passed over before each; and so on until nothing changes.
 
+mod recount;
+
 use crate::evidence::{advantage, look_elsewhere};
+use crate::fit::SpareTracks;
 use crate::geometry::{Geometry, Steps};
 use crate::kernel::{NARROW, mode, weight, wrap};
 use crate::listed::TakenFrom;
@@ -17,6 +20,7 @@ use crate::model::{Model, Source};
 use crate::pairs::{Pair, Sighting, is_even};
 use crate::passed::{Gap, Passed, most_likely, passed_before, surely};
 use headstack_units::Nanos;
+use recount::by_zone;
 
 /// Pairs that agree so well need no other explanation.
 const COHERENT: f64 = 0.8;
@@ -69,12 +73,28 @@ pub(crate) struct Skips {
 impl Skips {
     /// Whether anything is surely not as the file lists it.
     fn is_sure(&self) -> bool {
-        !self.surely_not_skipped.is_empty() || self.tracks.iter().any(|track| !track.listed && track.is_sure)
+        let is_counted = matches!(self.listed_taken_from, TakenFrom::Counted(_));
+        is_counted
+            || !self.surely_not_skipped.is_empty()
+            || self.tracks.iter().any(|track| !track.listed && track.is_sure)
+    }
+
+    /// The zones of a file whose spare tracks are others than it says; none where its list was taken from them.
+    pub(crate) fn spare_tracks(&self, file: &Geometry) -> Vec<SpareTracks> {
+        if self.listed_taken_from == TakenFrom::Spares {
+            return Vec::new();
+        }
+        let bare = file.bare_spares(&self.listed_taken_from);
+        let of = |(zone, bare): (usize, u32)| {
+            let taken = self.tracks.iter().filter(|track| track.zone == zone).count() as u32;
+            SpareTracks { zone, file: file.zones[zone].spare_tracks, instead: bare.saturating_sub(taken) }
+        };
+        bare.into_iter().enumerate().map(of).filter(|of| of.file != of.instead).collect()
     }
 
     /// The geometry of a file with these instead of those that it lists.
     pub(crate) fn geometry(&self, file: &Geometry) -> Geometry {
-        file.without_listed(self.listed_taken_from).skipping(&self.tracks)
+        file.without_listed(&self.listed_taken_from).skipping(&self.tracks)
     }
 }
 
@@ -100,13 +120,34 @@ pub(crate) fn find(
         return corrected(model, geometry, sightings, pairs);
     }
     let ways: &[TakenFrom] = if geometry.listed().is_empty() { &[TakenFrom::Spares] } else { &LISTED };
-    let ahead = |&from: &TakenFrom| {
-        let wins = advantage_of(model, geometry, from, sightings, pairs).filter(|&wins| wins >= CLEAR)?;
-        Some((from, wins))
+    let wins = |from: &TakenFrom| {
+        advantage_of(model, geometry, from, sightings, pairs).filter(|&wins| wins >= CLEAR)
     };
+    let ahead = ways.iter().filter_map(|from| Some((from, wins(from)?)));
     // Of two that are as good, the first.
-    let best = ways.iter().filter_map(ahead).reduce(|best, way| if way.1 > best.1 { way } else { best })?;
-    search(model.period_ns, geometry, best.0, sightings, pairs)
+    let best = ahead.reduce(|best, way| if way.1 > best.1 { way } else { best })?;
+    let searched = search(model.period_ns, geometry, best.0, sightings, pairs)?;
+    let (found, counted) = recounted(searched, geometry, sightings, pairs);
+    Some(counted.unwrap_or(found))
+}
+
+/// What is found as it is, and with the spare tracks that the zones tell, if pairs agree clearly better then.
+fn recounted(
+    mut search: Searched<'_>,
+    file: &Geometry,
+    sightings: &[Sighting],
+    pairs: &[Pair],
+) -> (Found, Option<Found>) {
+    let found = search.clone().found(file);
+    let Some(from) = search.search.recount(file, &search.from) else { return (found, None) };
+    let counted = Searched { from, ..search }.found(file);
+    let of = |found: &Found| found.skips.geometry(file).again(sightings);
+    let (before, after) = (of(&found), of(&counted));
+    let errors =
+        |pair: &Pair| (pair.block(), counted.model.error(&after, pair), found.model.error(&before, pair));
+    let wins = advantage(pairs.iter().map(errors));
+    let is_clear = wins > look_elsewhere(file.zones.len() as f64);
+    (found, is_clear.then_some(counted))
 }
 
 /// What a list may have been taken from.
@@ -118,69 +159,83 @@ fn corrected(model: &Model, geometry: &Geometry, sightings: &[Sighting], pairs: 
     if geometry.listed().is_empty() {
         return None;
     }
-    let ahead = |found: Found| {
+    let wins = |found: &Found| {
         let moved = found.skips.geometry(geometry).again(sightings);
         let errors =
             |pair: &Pair| (pair.block(), found.model.error(&moved, pair), model.error(sightings, pair));
-        let wins = advantage(pairs.iter().map(errors));
-        (found.skips.is_sure() && wins > look_elsewhere(1.0)).then_some((found, wins))
+        advantage(pairs.iter().map(errors))
     };
-    let better = |best: (Found, f64), way: (Found, f64)| if way.1 > best.1 { way } else { best };
-    let afresh = LISTED.iter().filter_map(|&from| search(model.period_ns, geometry, from, sightings, pairs));
-    let found = core::iter::once(nearly_right(model, geometry, sightings)).chain(afresh);
-    Some(found.filter_map(ahead).reduce(better)?.0)
+    let afresh = LISTED.iter().filter_map(|from| search(model.period_ns, geometry, from, sightings, pairs));
+    let searched = core::iter::once(nearly_right(model, geometry, sightings)).chain(afresh);
+    let ways: Vec<(Searched<'_>, Found, f64)> = searched
+        .map(|searched| {
+            let found = searched.clone().found(geometry);
+            let wins = wins(&found);
+            (searched, found, wins)
+        })
+        .collect();
+    // Counted from a wrong way it would take long to come to the same.
+    let best = ways.iter().max_by(|a, b| a.2.total_cmp(&b.2))?.0.clone();
+    let counted = recounted(best, geometry, sightings, pairs).1;
+    let counted = counted.map(|found| (wins(&found), found));
+    let found = ways.into_iter().map(|(_, found, wins)| (wins, found)).chain(counted);
+    let sure = found.filter(|(wins, found)| found.skips.is_sure() && *wins > look_elsewhere(1.0));
+    Some(sure.reduce(|best, way| if way.0 > best.0 { way } else { best })?.1)
 }
 
 /// What is found from the list and the skews that were fitted: where most of it is right, that tells of the rest.
-fn nearly_right(model: &Model, file: &Geometry, sightings: &[Sighting]) -> Found {
-    let geometry = &file.without_listed(TakenFrom::Spares);
-    let sightings = &geometry.again(sightings);
+fn nearly_right<'a>(model: &Model, file: &'a Geometry, sightings: &[Sighting]) -> Searched<'a> {
+    let from = TakenFrom::Spares;
+    let geometry = &file.without_listed(&from);
+    let sightings = geometry.again(sightings);
     let mut most = vec![0; geometry.zones.len()];
-    for seen in sightings {
+    for seen in &sightings {
         most[seen.site.zone] += 1;
     }
     let zone = (0..most.len()).max_by_key(|&zone| most[zone]).unwrap_or(0);
     let start = Start { model: model.clone(), skews: Skews::Fitted, zone, is_listed: true, end: None };
     let mut search = Search::new(geometry, file.listed(), start, sightings);
     search.settle();
-    let (model, skips) = search.found(geometry);
-    Found { model, skips }
+    Searched { search, from }
 }
 
 /// By how many standard errors tracks found in half of the observations explain the others better than `model`.
 fn advantage_of(
     model: &Model,
     geometry: &Geometry,
-    from: TakenFrom,
+    from: &TakenFrom,
     sightings: &[Sighting],
     pairs: &[Pair],
 ) -> Option<f64> {
     let numbered = sightings.iter().enumerate();
     let seen: Vec<Sighting> =
         numbered.filter(|(number, _)| is_even(*number)).map(|(_, sighting)| *sighting).collect();
-    let trial = search(model.period_ns, geometry, from, &seen, &crate::pairs::pairs(&seen))?;
+    let seen_pairs = crate::pairs::pairs(&seen);
+    let searched = search(model.period_ns, geometry, from, &seen, &seen_pairs)?;
+    let (found, counted) = recounted(searched, geometry, &seen, &seen_pairs);
+    let trial = counted.unwrap_or(found);
     let moved = trial.skips.geometry(geometry).again(sightings);
     let unseen = pairs.iter().filter(|pair| pair.is_even() == Some(false));
     let errors = |pair: &Pair| (pair.block(), trial.model.error(&moved, pair), model.error(sightings, pair));
     Some(advantage(unseen.map(errors)))
 }
 
-fn search(
+fn search<'a>(
     period_ns: f64,
-    file: &Geometry,
-    from: TakenFrom,
+    file: &'a Geometry,
+    from: &TakenFrom,
     sightings: &[Sighting],
     pairs: &[Pair],
-) -> Option<Found> {
+) -> Option<Searched<'a>> {
     let geometry = &file.without_listed(from);
-    let sightings = &geometry.again(sightings);
+    let sightings = geometry.again(sightings);
     let listed = file.listed();
-    let behind = (!listed.is_empty()).then(|| geometry.passing_over(listed).again(sightings));
+    let behind = (!listed.is_empty()).then(|| geometry.passing_over(listed).again(&sightings));
     let shifts = (-FARTHEST..=FARTHEST)
         .flat_map(|track| (-FARTHEST..=FARTHEST).map(move |cylinder| (track, cylinder)));
     let seed = shifts
         .flat_map(|shift| {
-            let bare = Seed::new(geometry, period_ns, shift, sightings, pairs);
+            let bare = Seed::new(geometry, period_ns, shift, &sightings, pairs);
             let as_listed =
                 behind.as_ref().and_then(|seen| Seed::new(geometry, period_ns, shift, seen, pairs));
             [bare, as_listed.map(|seed| Seed { is_listed: true, ..seed })]
@@ -189,9 +244,22 @@ fn search(
         .max_by(|a, b| a.score.total_cmp(&b.score).then(b.distance().cmp(&a.distance())))?;
     let mut search = Search::new(geometry, listed, seed.start(), sightings);
     search.settle();
-    let (model, mut skips) = search.found(geometry);
-    skips.listed_taken_from = from;
-    Some(Found { model, skips })
+    Some(Searched { search, from: from.clone() })
+}
+
+/// A search that has come to its end, and what it took the list to be taken from.
+#[derive(Clone)]
+struct Searched<'a> {
+    search: Search<'a>,
+    from: TakenFrom,
+}
+
+impl Searched<'_> {
+    fn found(self, file: &Geometry) -> Found {
+        let (model, mut skips) = self.search.found(&file.without_listed(&self.from));
+        skips.listed_taken_from = self.from;
+        Found { model, skips }
+    }
 }
 
 /// Where a search begins: skews, and the front of a zone up to a track.
@@ -284,12 +352,13 @@ fn front(
 }
 
 /// The search for tracks, with the skews known.
+#[derive(Clone)]
 struct Search<'a> {
     model: Model,
     skews: Skews,
     /// Where the zones began.
     began: Vec<f64>,
-    sightings: &'a [Sighting],
+    sightings: Vec<Sighting>,
     /// For each zone its sightings, by track and address.
     by_zone: Vec<Vec<usize>>,
     /// Heads of a cylinder.
@@ -308,7 +377,7 @@ struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    fn new(geometry: &Geometry, listed: &'a [Vec<u64>], start: Start, sightings: &'a [Sighting]) -> Self {
+    fn new(geometry: &Geometry, listed: &'a [Vec<u64>], start: Start, sightings: Vec<Sighting>) -> Self {
         let tracks: Vec<f64> = sightings.iter().map(|seen| geometry.track(&seen.site)).collect();
         let listed: Vec<&[u64]> =
             (0..geometry.zones.len()).map(|zone| listed.get(zone).map_or(&[][..], Vec::as_slice)).collect();
@@ -324,19 +393,12 @@ impl<'a> Search<'a> {
                 })
             })
             .collect();
-        let mut by_zone = vec![Vec::new(); geometry.zones.len()];
-        for (number, seen) in sightings.iter().enumerate() {
-            by_zone[seen.site.zone].push(number);
-        }
-        for own in &mut by_zone {
-            own.sort_by_key(|&number| sightings[number].lba);
-        }
         Self {
             began: start.model.offsets.clone(),
             model: start.model,
             skews: start.skews,
+            by_zone: by_zone(geometry, &sightings),
             sightings,
-            by_zone,
             heads: geometry.heads(),
             most: geometry.zones.iter().map(|zone| zone.spare_tracks as usize).collect(),
             listed,

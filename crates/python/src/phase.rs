@@ -134,6 +134,11 @@ fn fit_value(fit: &PhaseFit, first_lbas: &[u64]) -> Value {
             "head": track[1],
             "is_sure": fit.surely_not_skipped.contains(track),
         })).collect::<Vec<_>>(),
+        "spare_tracks": fit.spare_tracks.iter().map(|of| json!({
+            "zone": of.zone,
+            "file": of.file,
+            "instead": of.instead,
+        })).collect::<Vec<_>>(),
     })
 }
 

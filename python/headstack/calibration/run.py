@@ -13,6 +13,7 @@ from headstack.calibration.table import describe_head
 from headstack.errors import InputError
 from headstack.gaps import settle_gap
 from headstack.run import as_system
+from headstack.slipped import said_of_lists
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -92,21 +93,22 @@ def calibrate(
             "name the drive file, and choose its requests with --device",
         )
     source = _core.Trace(trace) if isinstance(trace, (str, Path)) else trace
-    source, gap = settle_gap(built, source, note)
-    result = _core.calibrate(
-        built,
-        source,
-        share=split,
-        folds=folds,
-        objective=objective,
-        parameters=list(parameters or []),
-        rounds=rounds,
-        threads=threads,
-        retries=retries,
-        resume=None if resume is None else Path(resume),
-        note=note,
-        progress=progress,
-    )
+    with said_of_lists(built):
+        source, gap = settle_gap(built, source, note)
+        result = _core.calibrate(
+            built,
+            source,
+            share=split,
+            folds=folds,
+            objective=objective,
+            parameters=list(parameters or []),
+            rounds=rounds,
+            threads=threads,
+            retries=retries,
+            resume=None if resume is None else Path(resume),
+            note=note,
+            progress=progress,
+        )
     summary = cast("CalibrationSummary", {**result.summary(), **({} if gap is None else {"gap": gap})})
     text = drive_file(result.drive, describe_head(summary, source.path.name))
     return Calibration(summary, text, built, source)

@@ -200,7 +200,14 @@ def _show(summary: Mapping[str, Any]) -> None:
             text_columns=(0, 1),
         )
     from headstack.calibration.retries import demerit_with_retries
-    from headstack.validation import geometry_words, lock_words, not_skipped_words, skew_words, skipped_words
+    from headstack.validation import (
+        geometry_words,
+        lock_words,
+        not_skipped_words,
+        skew_words,
+        skipped_words,
+        spare_words,
+    )
 
     lock = f", {lock_words(summary['phase'])}" if summary["phase_lock"] else ""
     pairs: list[tuple[str, str]] = [
@@ -220,6 +227,8 @@ def _show(summary: Mapping[str, Any]) -> None:
             pairs.append(("angles jump", skipped_words(drive["fit"]["skipped_tracks"])))
         if drive["fit"]["listed_not_skipped"]:
             pairs.append(("listed tracks", not_skipped_words(drive["fit"]["listed_not_skipped"])))
+        if drive["fit"]["spare_tracks"]:
+            pairs.append(("spare tracks", spare_words(drive["fit"]["spare_tracks"])))
     if summary["clamped"]:
         pairs.append(("clamped", several("{} requests had to be moved: measured times overlap", summary["clamped"])))
     if summary["unmeasured"]:

@@ -20,6 +20,7 @@ from headstack.validation import (
     not_skipped_words,
     skew_words,
     skipped_words,
+    spare_words,
     untold,
 )
 
@@ -262,6 +263,8 @@ def fit_section(drive: Mapping[str, Any], requests: int) -> Section:
         text += f" {skipped_words(fit['skipped_tracks'])}"
     if fit["listed_not_skipped"]:
         text += f" {not_skipped_words(fit['listed_not_skipped'])}"
+    if fit["spare_tracks"]:
+        text += f" {spare_words(fit['spare_tracks'])}"
     text += (
         " Each angle is in revolutions, with its source: file, which the times do not contradict; one-value, for all "
         "zones; zone, its own; file-unseen, about which the times say nothing."

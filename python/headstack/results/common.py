@@ -221,6 +221,14 @@ class ListedTrack(TypedDict):
     is_sure: bool
 
 
+class SpareTracks(TypedDict):
+    """The spare tracks of a zone, where they do not go with the file's list of skipped tracks."""
+
+    zone: int
+    file: int
+    instead: int
+
+
 class AngleFit(TypedDict):
     """What measured instants say about a drive's spindle and skews."""
 
@@ -238,6 +246,8 @@ class AngleFit(TypedDict):
     skipped_tracks: list[SkippedTrack]
     listed_not_skipped: list[ListedTrack]
     """Tracks that the file lists and that are not passed over; the fitted drive leaves them out."""
+    spare_tracks: list[SpareTracks]
+    """Zones of which `spare_tracks_at_end` does not go with the list; the fitted drive has the number that does."""
 
 
 class OutOfStep(TypedDict):
