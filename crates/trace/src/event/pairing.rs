@@ -76,7 +76,7 @@ pub use losses::Survey;
 use losses::{Cut, Losses};
 use queued::Queued;
 use silence::Silences;
-use together::Together;
+use together::{Key, Together};
 use undispatched::Undispatched;
 use waiting::Waiting;
 
@@ -131,17 +131,17 @@ impl Devices {
 pub struct Pairing {
     queued: Queued,
     queued_flushes: BTreeMap<u32, (Nanos, u32)>,
-    active: BTreeMap<(u32, u64, bool), Vec<Active>>,
+    active: BTreeMap<Key, Vec<Active>>,
     /// Lists that are empty, to be filled again.
     spare: Vec<Vec<Active>>,
     flushing: BTreeMap<u32, VecDeque<Active>>,
     /// Commands of other protocols at the device.
     commands: BTreeMap<u32, VecDeque<Active>>,
     /// Of the same sectors at the device at once.
-    together: BTreeMap<(u32, u64, bool), Together>,
-    requeued: BTreeMap<(u32, u64, bool), Active>,
+    together: BTreeMap<Key, Together>,
+    requeued: BTreeMap<Key, Active>,
     /// Places where several waited at once while events were missing, and until when that is unclear.
-    unclear: BTreeMap<(u32, u64, bool), Nanos>,
+    unclear: BTreeMap<Key, Nanos>,
     /// Devices whose queueing is traced, and those whose dispatches are.
     queueing: Devices,
     queued_before: Nanos,
@@ -347,13 +347,13 @@ impl Pairing {
             }
             Action::BackMerge | Action::FrontMerge => {
                 self.counts.merges += 1;
-                self.queued.merge(event, event.marks.has(Marks::WRITE));
+                self.queued.merge(event, event.marks.side());
             }
             Action::Split => {
                 self.counts.splits += 1;
-                let write = event.marks.has(Marks::WRITE);
-                self.wait_as_pieces(event.device, event.sector..event.sector + 1, Some(write));
-                self.queued.split(event, write);
+                let side = event.marks.side();
+                self.wait_as_pieces(event.device, event.sector..event.sector + 1, Some(side));
+                self.queued.split(event, side);
             }
             Action::Issue => self.issue(event),
             Action::Requeue => self.requeue(event),
