@@ -18,7 +18,7 @@ const MOST: usize = 64;
 /// When a piece was merged with a request, and with which end of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Merge {
-    at: Nanos,
+    pub(super) at: Nanos,
     is_front: bool,
 }
 
