@@ -43,7 +43,8 @@ fn load(seed: u64, requests: u64, hot: u64) -> (Vec<Event>, Truth) {
         let size = [8, 8, 16][random.below(3) as usize];
         let server = (0..4).min_by_key(|server| free[*server]).unwrap();
         // Services of 0.3 to 10 ms, most of them short.
-        let service = 300_000 + random.below(1 << (20 + random.below(4)));
+        let bits = 20 + random.below(4);
+        let service = 300_000 + random.below(1 << bits);
         free[server] = free[server].max(now) + service;
         let (own, other) = (random.below(4), random.below(4));
         let ends_on = if random.below(2) == 0 { own } else { other };
