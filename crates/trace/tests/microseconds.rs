@@ -13,7 +13,9 @@ fn events(load: &Load, faster: u64) -> (Vec<Event>, Truths) {
     let mut events: Vec<Event> = files.into_iter().flatten().collect();
     events.sort_by_key(|event| event.time);
     let first = events[0].time.0;
-    events.iter_mut().for_each(|event| event.time.0 = first + (event.time.0 - first) / faster);
+    for event in &mut events {
+        event.time.0 = first + (event.time.0 - first) / faster;
+    }
     (events, truths)
 }
 
@@ -79,7 +81,6 @@ fn events_in_the_same_words_are_events_of_their_own() {
             ));
         }
     }
-    println!("{texts} texts");
     assert!(texts > 20 && lost.is_empty(), "{} of {texts}: {lost:#?}", lost.len());
 }
 

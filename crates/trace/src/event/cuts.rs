@@ -8,7 +8,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::{Action, Event, Marks};
+use super::{Action, Event, Side};
 
 /// So many signs,
 const FEW: u64 = 2;
@@ -105,7 +105,7 @@ impl Cuts {
 /// Of each place the processors that told of what waits there and of what is at the device, in order.
 #[derive(Debug, Default)]
 struct Steps {
-    open: BTreeMap<(u32, u64, bool), [VecDeque<u16>; 2]>,
+    open: BTreeMap<(u32, u64, Side), [VecDeque<u16>; 2]>,
     /// Whether queueing is traced.
     queues: bool,
 }
@@ -127,7 +127,7 @@ impl Steps {
         if self.open.len() > MOST {
             self.open.clear();
         }
-        let key = (event.device, event.sector, event.marks.has(Marks::WRITE));
+        let key = (event.device, event.sector, event.marks.side());
         self.queues |= step == 0;
         let open = self.open.entry(key).or_default();
         let before = if step > 0 { open[step - 1].pop_front() } else { None };
@@ -147,6 +147,7 @@ impl Steps {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::event::Marks;
     use headstack_units::Nanos;
 
     /// Whether an end is found to be lost of 400 requests of four places, of processors 0 to 2 in turn, of which 1 tells nothing

@@ -37,6 +37,7 @@ pub use ios::{EventIos, PairingSummary};
 pub use open::{EventReader, IoReader, is_event_trace, open_events, open_ios};
 pub use pairing::{PairingRule, Survey};
 pub use rwbs::Marks;
+pub(crate) use rwbs::Side;
 
 /// What happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -9,7 +9,7 @@
 //! - **Merges** (`M`, `F`) go to a request that waits then: where several do, a dispatch is the oldest that can have grown to its size
 //!   (`queued/merging.rs`).
 //! - **`G` and `I`** stamp the piece that holds their first sector.
-//! - **A completion** belongs to the dispatch with the same first sector and direction, of several of its size to the first that
+//! - **A completion** belongs to the dispatch with the same first sector and side (a discard is no write), of several of its size to the first that
 //!   may still be at the device, if such are seen to be there at once ([`together`]), else to the latest. One that was too old when
 //!   the next of its place was dispatched, and that very many others have overtaken since, has lost its completion: what comes for it is
 //!   an orphan, and events are missing. One of less than the whole leaves the rest dispatched, and
@@ -34,6 +34,9 @@
 //!   follow before long.
 //! - A dispatch takes only pieces that make it up: others belong to dispatches that were lost, or to others that overlap. A piece that
 //!   reaches beyond it must be known to be split (`X`).
+//! - A piece that was merged is part of a dispatch only beside a request that was queued before that.
+//! - On a device that dispatches nothing a new `Q` ends whatever has a part in its sectors and is too old, and a completion takes only
+//!   requests that make it up.
 //! - As many of the slowest pairs as may be wrong ([`super::mispairs`]) are *doubtful*: counted, and no I/Os. A dispatch with
 //!   a doubtful queueing keeps its service, and its response is not known.
 //! - What was open while a recorder was silent and lost events ([`holes`]) is doubtful, too.
@@ -76,7 +79,7 @@ pub use losses::Survey;
 use losses::{Cut, Losses};
 use queued::Queued;
 use silence::Silences;
-use together::Together;
+use together::{Key, Together};
 use undispatched::Undispatched;
 use waiting::Waiting;
 
@@ -131,17 +134,17 @@ impl Devices {
 pub struct Pairing {
     queued: Queued,
     queued_flushes: BTreeMap<u32, (Nanos, u32)>,
-    active: BTreeMap<(u32, u64, bool), Vec<Active>>,
+    active: BTreeMap<Key, Vec<Active>>,
     /// Lists that are empty, to be filled again.
     spare: Vec<Vec<Active>>,
     flushing: BTreeMap<u32, VecDeque<Active>>,
     /// Commands of other protocols at the device.
     commands: BTreeMap<u32, VecDeque<Active>>,
     /// Of the same sectors at the device at once.
-    together: BTreeMap<(u32, u64, bool), Together>,
-    requeued: BTreeMap<(u32, u64, bool), Active>,
+    together: BTreeMap<Key, Together>,
+    requeued: BTreeMap<Key, Active>,
     /// Places where several waited at once while events were missing, and until when that is unclear.
-    unclear: BTreeMap<(u32, u64, bool), Nanos>,
+    unclear: BTreeMap<Key, Nanos>,
     /// Devices whose queueing is traced, and those whose dispatches are.
     queueing: Devices,
     queued_before: Nanos,
@@ -347,13 +350,13 @@ impl Pairing {
             }
             Action::BackMerge | Action::FrontMerge => {
                 self.counts.merges += 1;
-                self.queued.merge(event, event.marks.has(Marks::WRITE));
+                self.queued.merge(event, event.marks.side());
             }
             Action::Split => {
                 self.counts.splits += 1;
-                let write = event.marks.has(Marks::WRITE);
-                self.wait_as_pieces(event.device, event.sector..event.sector + 1, Some(write));
-                self.queued.split(event, write);
+                let side = event.marks.side();
+                self.wait_as_pieces(event.device, event.sector..event.sector + 1, Some(side));
+                self.queued.split(event, side);
             }
             Action::Issue => self.issue(event),
             Action::Requeue => self.requeue(event),

@@ -8,6 +8,15 @@ use crate::Kind;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Marks(pub u16);
 
+/// What an event does to the sectors of a place. Of one place halves of one side only belong together; the letters of a discard say nothing
+/// of a direction, and the categories of blktrace call it a write, too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Side {
+    Read,
+    Write,
+    Discard,
+}
+
 impl Marks {
     /// `R`.
     pub const READ: Self = Self(1);
@@ -150,6 +159,18 @@ impl Marks {
             }
         }
         letters
+    }
+
+    /// Whether it reads, writes or discards: the same in all formats.
+    #[inline]
+    pub(crate) fn side(self) -> Side {
+        if self.has(Self::DISCARD) {
+            Side::Discard
+        } else if self.has(Self::WRITE) {
+            Side::Write
+        } else {
+            Side::Read
+        }
     }
 
     /// Read unless it says write (a discard does).

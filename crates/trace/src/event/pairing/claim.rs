@@ -4,6 +4,7 @@ use headstack_units::Nanos;
 
 use super::queued::{Piece, Taken};
 use super::{Pairing, PairingRule};
+use crate::event::Side;
 
 /// What waits so many times as long as all but one in a thousand has lost its dispatch, if what is dispatched can be another.
 const STALE: u64 = 4;
@@ -20,20 +21,21 @@ pub(super) enum Claim {
 impl Pairing {
     /// Takes the queued pieces of one direction in [`first`, `end`). Those that wait for too long are given up, and in a
     /// trace with losses those that are doubtful.
-    pub(super) fn claim(&mut self, device: u32, first: u64, end: u64, write: bool) -> Claim {
+    pub(super) fn claim(&mut self, device: u32, first: u64, end: u64, side: Side) -> Claim {
         if self.lossy {
             self.counts.orphan_queued += self.queued.forget_owed();
         }
-        if let Some(piece) = self.queued.take_alone((device, first, end, write)) {
+        if let Some(piece) = self.queued.take_alone((device, first, end, side)) {
             self.take_notice(&piece);
-            if self.is_believed(&piece) {
+            let has_own = !self.lossy || piece.merged_at().is_none();
+            if has_own && self.is_believed(&piece) {
                 return Claim::Pieces(piece, 0);
             }
             self.counts.orphan_queued += 1;
             return Claim::Doubtful;
         }
         let since = if self.lossy { self.lost_before() } else { self.queued_since() };
-        let mut taken = match self.queued.take((device, first, end, write), since, self.lossy) {
+        let mut taken = match self.queued.take((device, first, end, side), since, self.lossy) {
             Taken::Pieces(taken) => taken,
             Taken::Misfit => return Claim::Doubtful,
         };
@@ -43,6 +45,9 @@ impl Pairing {
         self.counts.orphan_queued += self.queued.take_lost();
         let before = taken.len();
         taken.retain(|piece| self.is_believed(piece));
+        if self.lossy {
+            leave_merged_alone(&mut taken);
+        }
         self.counts.orphan_queued += (before - taken.len()) as u64;
         match taken.iter().min_by_key(|piece| piece.queued) {
             Some(&earliest) => Claim::Pieces(earliest, taken.len() as u32 - 1),
@@ -74,4 +79,11 @@ impl Pairing {
             && !piece.doubtful
             && !(self.lossy && (waited > self.losses.waits.limit() || self.is_far(piece.queued)))
     }
+}
+
+/// Leaves out what was merged before any request of these was queued, or with one that is not among them: its own was dispatched before,
+/// and that is not in the trace.
+fn leave_merged_alone(taken: &mut Vec<Piece>) {
+    let own = taken.iter().filter(|piece| piece.merged_at().is_none()).map(|piece| piece.queued).min();
+    taken.retain(|piece| piece.merged_at().is_none_or(|at| own.is_some_and(|own| at >= own)));
 }

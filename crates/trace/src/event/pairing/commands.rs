@@ -48,7 +48,7 @@ impl Pairing {
 
     fn take_command(&mut self, event: &Event) -> Option<Active> {
         let list = self.commands.get_mut(&event.device)?;
-        let alike = |active: &Active| active.marks.has(Marks::WRITE) == event.marks.has(Marks::WRITE);
+        let alike = |active: &Active| active.marks.side() == event.marks.side();
         let same = |active: &Active| alike(active) && active.end == event.end();
         let at = list.iter().position(same).or_else(|| list.iter().position(alike))?;
         list.remove(at)

@@ -8,9 +8,10 @@ use headstack_units::{Lba, Nanos};
 
 use super::active::Active;
 use super::claim::Claim;
-use super::together::LIVES;
+use super::queued::Piece;
+use super::together::{Key, LIVES};
 use super::{Pairing, PairingRule};
-use crate::event::{Event, Marks};
+use crate::event::{Event, Marks, Side};
 use crate::{Io, Kind, Request, RequestFlags};
 
 impl Pairing {
@@ -18,16 +19,20 @@ impl Pairing {
         if event.bytes == 0 {
             return self.complete_flush(event);
         }
-        let write = event.marks.has(Marks::WRITE);
-        let key = (event.device, event.sector, write);
+        let side = event.marks.side();
+        let key = (event.device, event.sector, side);
         self.completions += 1;
         let (since, usual) = (self.alive_since(), self.usual_since(LIVES));
         let in_order = self.rule == PairingRule::Strict && self.losses.overlaps.are_seen();
         if self.dispatches_nothing(event.device) && !self.waits_whole(key, event.end()) {
-            self.wait_as_pieces(event.device, event.sector..event.end(), Some(write));
+            // Where events are missing, what it does not fit lost its own, and this its queueing.
+            if self.lossy && !self.make_up(key, event.end()) {
+                return self.complete_piece(event, side);
+            }
+            self.wait_as_pieces(event.device, event.sector..event.end(), Some(side));
         }
         let Entry::Occupied(mut place) = self.active.entry(key) else {
-            return self.complete_piece(event, write);
+            return self.complete_piece(event, side);
         };
         let list = place.get_mut();
         let last = &list[list.len() - 1];
@@ -64,7 +69,7 @@ impl Pairing {
             self.counts.partial_completions += 1;
             self.believe(active.believed_arrival());
             active.next = event.end();
-            self.active.entry((event.device, active.next, write)).or_default().push(active);
+            self.active.entry((event.device, active.next, side)).or_default().push(active);
             return;
         }
         let age = active.age(event.time);
@@ -101,7 +106,7 @@ impl Pairing {
     }
 
     /// Whether something is at the device there that ends where a completion does.
-    fn waits_whole(&self, key: (u32, u64, bool), end: u64) -> bool {
+    fn waits_whole(&self, key: Key, end: u64) -> bool {
         self.active.get(&key).is_some_and(|list| list.iter().any(|active| active.end == end))
     }
 
@@ -141,13 +146,13 @@ impl Pairing {
     }
 
     /// A completion without a dispatch.
-    pub(super) fn complete_piece(&mut self, event: &Event, write: bool) {
+    pub(super) fn complete_piece(&mut self, event: &Event, side: Side) {
         let lost = self.dispatching.contains(event.device);
         if lost {
             self.losses.services.unbegun();
-            self.look_for_unended((event.device, event.sector, write));
+            self.look_for_unended((event.device, event.sector, side));
         }
-        let claim = self.claim(event.device, event.sector, event.end(), write);
+        let claim = self.claim(event.device, event.sector, event.end(), side);
         let Claim::Pieces(piece, merges) = claim else {
             self.counts.orphan_completions += 1;
             let nothing = self.dispatches_nothing(event.device);
@@ -168,6 +173,10 @@ impl Pairing {
             self.doubted_alone += 1;
             return self.believe(None);
         }
+        if self.lasted_too_long(&piece, event) {
+            self.counts.doubtful += 1;
+            return self.believe(None);
+        }
         self.believe(Some(piece.queued));
         if lost && self.losses.lack_a_dispatch() {
             self.lost_dispatch();
@@ -185,6 +194,16 @@ impl Pairing {
         let (got, inserted, pid) = (piece.got, piece.inserted, piece.pid);
         let (kind, sync) = (marks.kind(event.bytes), marks.has(Marks::SYNC));
         self.end(Io { kind, got, inserted, pid, merges, sync, ..Io::new(request) }, event.time);
+    }
+
+    /// Whether what is completed on a device that dispatches nothing was queued for longer than is believed, where events are missing.
+    fn lasted_too_long(&mut self, piece: &Piece, event: &Event) -> bool {
+        if !self.dispatches_nothing(event.device) {
+            return false;
+        }
+        let age = event.time.saturating_sub(piece.queued);
+        self.losses.services.record(age);
+        self.lossy && (age > self.losses.services.limit() || self.is_far(piece.queued))
     }
 
     pub(super) fn end(&mut self, mut io: Io, time: Nanos) {

@@ -5,6 +5,7 @@ use headstack_units::Lba;
 use super::Pairing;
 use super::active::{Active, undoubted};
 use super::claim::Claim;
+use super::together::Key;
 use crate::event::{Event, Marks};
 use crate::{Io, Kind, Request, RequestFlags};
 
@@ -14,8 +15,8 @@ impl Pairing {
             self.wait_as_pieces(event.device, 0..u64::MAX, None);
         }
         self.dispatching.insert(event.device);
-        let write = event.marks.has(Marks::WRITE);
-        let key = (event.device, event.sector, write);
+        let side = event.marks.side();
+        let key = (event.device, event.sector, side);
         if let Some(mut active) = self.take_requeued(key, event) {
             active.io.request.start = event.time.max(active.io.request.arrival);
             self.believe(active.believed_arrival());
@@ -45,7 +46,7 @@ impl Pairing {
             }
         } else {
             self.look_for_unended(key);
-            match self.claim(event.device, event.sector, event.end(), write) {
+            match self.claim(event.device, event.sector, event.end(), side) {
                 Claim::Pieces(piece, merges) => {
                     io.request.arrival = piece.queued.min(event.time);
                     (io.got, io.inserted, io.pid, io.merges) = (piece.got, piece.inserted, piece.pid, merges);
@@ -70,7 +71,7 @@ impl Pairing {
 
     /// What was given back and is dispatched again: of its size, or grown, if nothing else is queued there. Where events are missing,
     /// one that would be older than any is another's.
-    pub(super) fn take_requeued(&mut self, key: (u32, u64, bool), event: &Event) -> Option<Active> {
+    pub(super) fn take_requeued(&mut self, key: Key, event: &Event) -> Option<Active> {
         let active = self.requeued.get(&key)?;
         let longest = self.losses.waits.limit().saturating_add(self.losses.services.limit());
         let is_stale = self.lossy && self.now.saturating_sub(active.io.request.arrival) > longest;
@@ -100,7 +101,7 @@ impl Pairing {
 
     /// Whether several of its place waited at once, and nobody knows which of them was dispatched.
     pub(super) fn is_unclear(&self, event: &Event) -> bool {
-        let key = (event.device, event.sector, event.marks.has(Marks::WRITE));
+        let key = (event.device, event.sector, event.marks.side());
         self.unclear.get(&key).is_some_and(|until| *until >= event.time)
     }
 
@@ -114,7 +115,7 @@ impl Pairing {
         }
     }
 
-    pub(super) fn begin(&mut self, key: (u32, u64, bool), active: Active) {
+    pub(super) fn begin(&mut self, key: Key, active: Active) {
         if active.io.request.sectors == 0 {
             self.flushing.entry(key.0).or_default().push_back(active);
         } else {
@@ -125,7 +126,7 @@ impl Pairing {
 
     pub(super) fn requeue(&mut self, event: &Event) {
         self.counts.requeues += 1;
-        let key = (event.device, event.sector, event.marks.has(Marks::WRITE));
+        let key = (event.device, event.sector, event.marks.side());
         let Some(list) = self.active.get_mut(&key) else { return };
         let whole = list.iter().rposition(|active| active.end == event.end());
         let active = list.remove(whole.unwrap_or(list.len() - 1));

@@ -6,6 +6,7 @@
 
 use headstack_units::Nanos;
 
+use super::together::Key;
 use super::{Active, Pairing, PairingRule};
 
 /// So many times as long as all but one in a thousand take is far too long.
@@ -57,7 +58,7 @@ impl Pairing {
 
     /// A place is asked for again: if what is queued there is far too old, it went on in a hole. (A dispatch may stay open: some
     /// drivers complete other sectors than they were given.)
-    pub(super) fn look_for_unended(&mut self, key: (u32, u64, bool)) {
+    pub(super) fn look_for_unended(&mut self, key: Key) {
         if self.lossy || self.rule != PairingRule::Strict || self.silences.ended().is_none() {
             return;
         }

@@ -378,6 +378,31 @@ fn btts_rule_believes_what_it_sees() {
     }
 }
 
+/// A piece that was merged, whose dispatch was lost; then a dispatch that grew to both, by the queueings that are left of it, and one of
+/// its own sectors.
+#[test]
+fn a_merged_piece_whose_dispatch_was_lost_is_of_no_later_dispatch() {
+    let merged = [
+        event(1, Queue, 100, 8, "R"),
+        event(2, Queue, 108, 8, "R"),
+        event(3, Action::BackMerge, 108, 8, "R"),
+    ];
+    let later: [(&[Event], u32, u64); 3] = [
+        (&[event(2000, Queue, 100, 16, "R"), event(2005, Queue, 100, 8, "R")], 16, 100),
+        (&[event(2000, Queue, 100, 8, "R")], 16, 100),
+        (&[event(2000, Queue, 100, 8, "R")], 8, 108),
+    ];
+    for (queued, sectors, sector) in later {
+        let mut pairing = surely_lossy();
+        let done = [event(2010, Issue, sector, sectors, "R"), event(2020, Complete, sector, sectors, "R")];
+        merged.iter().chain(queued).chain(&done).for_each(|event| pairing.push(event));
+        let mut ios = Vec::new();
+        pairing.finish(&mut ios);
+        assert_eq!(ios.len(), 1, "{queued:?}");
+        assert!(ios[0].response().is_none_or(|response| response.0 <= 20), "{queued:?} {:?}", ios[0]);
+    }
+}
+
 /// So many dispatches of which one in eight lost its completion, and as many completions without a dispatch.
 fn with_losses(dispatches: u64) -> Vec<Event> {
     let io = |number: u64| {

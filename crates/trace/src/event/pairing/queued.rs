@@ -9,14 +9,15 @@ use headstack_units::Nanos;
 
 use super::active::Active;
 use super::tiling::{Near, tiles};
-use crate::event::{Event, Marks};
+use super::together::Key;
+use crate::event::{Event, Marks, Side};
 use merging::Merge;
 
 /// What the block layer was asked for in one place.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Piece {
     end: u64,
-    write: bool,
+    side: Side,
     /// What a split or a dispatch of its beginning left.
     is_rest: bool,
     /// The trace tells that it was split, but not where.
@@ -38,11 +39,11 @@ pub(super) struct Piece {
 
 impl Piece {
     /// What waited as a dispatch does.
-    pub(super) fn of(active: &Active, write: bool) -> Self {
+    pub(super) fn of(active: &Active, side: Side) -> Self {
         let queued = active.io.request.arrival;
         Self {
             end: active.end,
-            write,
+            side,
             is_rest: false,
             is_split: false,
             queued,
@@ -57,10 +58,15 @@ impl Piece {
         }
     }
 
-    fn new(event: &Event, write: bool, doubtful: bool) -> Self {
+    /// When it was merged with a request that waited.
+    pub(super) fn merged_at(&self) -> Option<Nanos> {
+        self.merge.map(|merge| merge.at)
+    }
+
+    fn new(event: &Event, side: Side, doubtful: bool) -> Self {
         Self {
             end: event.end(),
-            write,
+            side,
             is_rest: false,
             is_split: false,
             queued: event.time,
@@ -83,8 +89,8 @@ pub(super) struct Dropped {
     pub(super) superseded: u64,
 }
 
-/// What is dispatched: device, sectors from … to before …, and whether they are written.
-pub(super) type Extent = (u32, u64, u64, bool);
+/// What is dispatched: device, sectors from … to before …, and what is done to them.
+pub(super) type Extent = (u32, u64, u64, Side);
 
 /// Those that wait, by device and first sector.
 #[derive(Debug, Default)]
@@ -117,8 +123,8 @@ pub(super) enum Taken {
 
 impl Queued {
     /// A piece begins to wait.
-    pub(super) fn push(&mut self, event: &Event, write: bool, doubtful: bool) {
-        let piece = Piece::new(event, write, doubtful);
+    pub(super) fn push(&mut self, event: &Event, side: Side, doubtful: bool) {
+        let piece = Piece::new(event, side, doubtful);
         self.longest = self.longest.max(u64::from(event.sectors()));
         self.pieces.entry((event.device, event.sector)).or_default().push(piece);
     }
@@ -137,30 +143,46 @@ impl Queued {
     }
 
     /// How many of one direction begin where the event does.
-    pub(super) fn alike(&self, event: &Event, write: bool) -> u64 {
-        self.instants_at((event.device, event.sector, write)).count() as u64
+    pub(super) fn alike(&self, event: &Event, side: Side) -> u64 {
+        self.instants_at((event.device, event.sector, side)).count() as u64
     }
 
     /// Another is queued that begins there: how many are superseded by it, and were not before.
-    pub(super) fn supersede_alike(&mut self, event: &Event, write: bool) -> u64 {
+    pub(super) fn supersede_alike(&mut self, event: &Event, side: Side) -> u64 {
         let pieces = self.pieces.get_mut(&(event.device, event.sector)).into_iter().flatten();
-        let owed = self.owed.get_mut(&(event.device, event.sector, event.end(), write));
+        let owed = self.owed.get_mut(&(event.device, event.sector, event.end(), side));
         let owed = owed.into_iter().flat_map(|owed| &mut owed.pieces);
-        let all = pieces.filter(|piece| piece.write == write).chain(owed);
+        let all = pieces.filter(|piece| piece.side == side).chain(owed);
         all.map(|piece| u64::from(!std::mem::replace(&mut piece.superseded, true))).sum()
     }
 
     /// Gives up those that begin where the event does.
-    pub(super) fn drop_alike(&mut self, event: &Event, write: bool) -> Dropped {
+    pub(super) fn drop_alike(&mut self, event: &Event, side: Side) -> Dropped {
         let mut dropped = Dropped { all: 0, superseded: 0 };
         if let Some(pieces) = self.pieces.get_mut(&(event.device, event.sector)) {
             pieces.retain(|piece| {
-                dropped.all += u64::from(piece.write == write);
-                dropped.superseded += u64::from(piece.write == write && piece.superseded);
-                piece.write != write
+                dropped.all += u64::from(piece.side == side);
+                dropped.superseded += u64::from(piece.side == side && piece.superseded);
+                piece.side != side
             });
         }
         dropped
+    }
+
+    /// Gives up those that have a part in what is asked for, and were queued before `since`: how many.
+    pub(super) fn give_up_about(&mut self, event: &Event, since: Nanos) -> u64 {
+        let reach = (event.device, event.sector.saturating_sub(self.longest))..(event.device, event.end());
+        let (mut given_up, mut empty) = (0, Vec::new());
+        for (place, pieces) in self.pieces.range_mut(reach) {
+            let before = pieces.len();
+            pieces.retain(|piece| piece.queued >= since || piece.end <= event.sector);
+            given_up += (before - pieces.len()) as u64;
+            empty.extend(pieces.is_empty().then_some(*place));
+        }
+        for place in empty {
+            self.pieces.remove(&place);
+        }
+        given_up
     }
 
     /// How many that are superseded wait since `since` or later.
@@ -171,19 +193,19 @@ impl Queued {
     }
 
     /// Whether the event tells again of the rest of a piece that was split, or of which the beginning was dispatched.
-    pub(super) fn is_rest(&self, event: &Event, write: bool) -> bool {
+    pub(super) fn is_rest(&self, event: &Event, side: Side) -> bool {
         let pieces = self.pieces.get(&(event.device, event.sector)).into_iter().flatten();
-        pieces.into_iter().any(|piece| piece.is_rest && piece.write == write && piece.end == event.end())
+        pieces.into_iter().any(|piece| piece.is_rest && piece.side == side && piece.end == event.end())
     }
 
     /// The piece that begins where the event does is split. Newer kernels tell of the first part, older ones of all of it, and
     /// text of no end.
-    pub(super) fn split(&mut self, event: &Event, write: bool) {
+    pub(super) fn split(&mut self, event: &Event, side: Side) {
         let end = event.end();
         let Some(pieces) = self.pieces.get_mut(&(event.device, event.sector)) else { return };
-        let longer = |piece: &Piece| piece.write == write && piece.end > end && end > event.sector;
+        let longer = |piece: &Piece| piece.side == side && piece.end > end && end > event.sector;
         let Some(last) = pieces.iter().rposition(longer) else {
-            pieces.iter_mut().filter(|piece| piece.write == write).for_each(|piece| piece.is_split = true);
+            pieces.iter_mut().filter(|piece| piece.side == side).for_each(|piece| piece.is_split = true);
             return;
         };
         let rest = Piece { is_rest: true, ..pieces[last] };
@@ -237,13 +259,13 @@ impl Queued {
 
     /// Takes the only piece that begins where a dispatch does, if it is just that, and none is owed: nothing fits better.
     #[inline]
-    pub(super) fn take_alone(&mut self, (device, first, end, write): Extent) -> Option<Piece> {
+    pub(super) fn take_alone(&mut self, (device, first, end, side): Extent) -> Option<Piece> {
         if !self.owed.is_empty() {
             return None;
         }
         let Entry::Occupied(mut found) = self.pieces.entry((device, first)) else { return None };
         let [piece] = found.get()[..] else { return None };
-        if piece.end != end || piece.write != write {
+        if piece.end != end || piece.side != side {
             return None;
         }
         found.get_mut().clear();
@@ -253,20 +275,20 @@ impl Queued {
 
     /// Queues a piece where none waits: whether that is so.
     #[inline]
-    pub(super) fn push_alone(&mut self, event: &Event, write: bool) -> bool {
+    pub(super) fn push_alone(&mut self, event: &Event, side: Side) -> bool {
         if !self.owed.is_empty() {
             return false;
         }
         let Entry::Vacant(place) = self.pieces.entry((event.device, event.sector)) else { return false };
         let mut pieces = self.spare.pop().unwrap_or_default();
-        pieces.push(Piece::new(event, write, false));
+        pieces.push(Piece::new(event, side, false));
         place.insert(pieces);
         self.longest = self.longest.max(u64::from(event.sectors()));
         true
     }
 
     /// The pieces that have a part in an extent and were queued since `since`, in order of place and of queueing.
-    fn near(&self, (device, first, end, write): Extent, strict: bool, since: Nanos) -> Vec<Near> {
+    fn near(&self, (device, first, end, side): Extent, strict: bool, since: Nanos) -> Vec<Near> {
         // One that begins before may reach in: it was split.
         let reach = (device, first.saturating_sub(self.longest))..(device, end);
         let all = self.pieces.range(reach).flat_map(|(&(_, start), pieces)| {
@@ -277,17 +299,17 @@ impl Queued {
         });
         let has_part = |(near, piece): &(Near, &Piece)| {
             let is_whole = near.start >= first && near.end <= end;
-            let is_alike = piece.write == write && piece.queued >= since;
+            let is_alike = piece.side == side && piece.queued >= since;
             is_alike && near.end > first && (is_whole || piece.is_split || !strict)
         };
         all.filter(has_part).map(|(near, _)| near).collect()
     }
 
     /// Gives up those of an extent that were queued before `since`.
-    fn drop_older(&mut self, (device, first, end, write): Extent, since: Nanos) {
+    fn drop_older(&mut self, (device, first, end, side): Extent, since: Nanos) {
         let Some(pieces) = self.pieces.get_mut(&(device, first)) else { return };
         let before = pieces.len();
-        pieces.retain(|piece| piece.queued >= since || (piece.end, piece.write) != (end, write));
+        pieces.retain(|piece| piece.queued >= since || (piece.end, piece.side) != (end, side));
         self.lost += (before - pieces.len()) as u64;
         if pieces.is_empty() {
             self.pieces.remove(&(device, first));
@@ -296,14 +318,14 @@ impl Queued {
 
     /// What is chosen of an extent, of what was queued since `since`; what reaches beyond it waits on.
     fn remove(&mut self, extent: Extent, chosen: &[Near], since: Nanos) -> Vec<Piece> {
-        let (device, first, end, write) = extent;
+        let (device, first, end, side) = extent;
         let mut taken = Vec::with_capacity(chosen.len());
         let mut rest = None;
         for near in chosen {
             let Some(pieces) = self.pieces.get_mut(&(device, near.start)) else { continue };
             let at = pieces
                 .iter()
-                .position(|piece| piece.write == write && piece.end == near.end && piece.queued >= since);
+                .position(|piece| piece.side == side && piece.end == near.end && piece.queued >= since);
             let Some(at) = at else { continue };
             let piece = if near.start < first {
                 let whole = pieces[at];
@@ -328,11 +350,11 @@ impl Queued {
 
     /// The first of an extent and the others like it wait for dispatches of their own.
     fn owe(&mut self, extent: Extent, first: Piece) {
-        let (device, start, end, write) = extent;
+        let (device, start, end, side) = extent;
         let owed = self.owed.entry(extent).or_insert_with(|| Owed { pieces: VecDeque::new() });
         owed.pieces.push_back(first);
         let Some(pieces) = self.pieces.get_mut(&(device, start)) else { return };
-        owed.pieces.extend(pieces.extract_if(.., |piece| piece.write == write && piece.end == end));
+        owed.pieces.extend(pieces.extract_if(.., |piece| piece.side == side && piece.end == end));
         if pieces.is_empty() {
             self.pieces.remove(&(device, start));
         }
@@ -340,9 +362,9 @@ impl Queued {
 
     /// Of those that are owed within an extent, the first of each waits again, as it may have been merged with others meanwhile:
     /// whether there are any.
-    fn reclaim(&mut self, (device, first, end, write): Extent) -> bool {
-        let within = self.owed.range_mut((device, first, 0, false)..(device, end, 0, false));
-        let within = within.filter(|((_, _, until, is_write), _)| *until <= end && *is_write == write);
+    fn reclaim(&mut self, (device, first, end, side): Extent) -> bool {
+        let within = self.owed.range_mut((device, first, 0, Side::Read)..(device, end, 0, Side::Read));
+        let within = within.filter(|((_, _, until, is_of), _)| *until <= end && *is_of == side);
         let found: Vec<_> = within.filter_map(|(key, owed)| Some((*key, owed.pieces.pop_front()?))).collect();
         for (key, piece) in &found {
             self.pieces.entry((device, key.1)).or_default().push(*piece);
@@ -352,10 +374,10 @@ impl Queued {
     }
 
     /// All that is owed within an extent waits again.
-    fn reclaim_all(&mut self, (device, first, end, write): Extent) {
-        let range = (device, first, 0, false)..(device, end, 0, false);
+    fn reclaim_all(&mut self, (device, first, end, side): Extent) {
+        let range = (device, first, 0, Side::Read)..(device, end, 0, Side::Read);
         let within = self.owed.range(range).map(|(key, _)| *key);
-        let within: Vec<_> = within.filter(|key| key.2 <= end && key.3 == write).collect();
+        let within: Vec<_> = within.filter(|key| key.2 <= end && key.3 == side).collect();
         for key in within {
             let Some(owed) = self.owed.remove(&key) else { continue };
             let pieces = self.pieces.entry((device, key.1)).or_default();
@@ -368,9 +390,9 @@ impl Queued {
     /// else makes up the extent.
     fn settle(&mut self, extent: Extent, since: Nanos, has_own: bool) -> Option<Piece> {
         let owed = self.owed.get_mut(&extent)?;
-        let (device, start, end, write) = extent;
+        let (device, start, end, side) = extent;
         let later = self.pieces.get(&(device, start)).into_iter().flatten();
-        let later = later.filter(|piece| (piece.end, piece.write) == (end, write));
+        let later = later.filter(|piece| (piece.end, piece.side) == (end, side));
         let latest = later.chain(&owed.pieces).map(|piece| piece.queued).max()?;
         while owed
             .pieces
@@ -405,12 +427,9 @@ impl Queued {
     }
 
     /// When the pieces of one place and direction began to wait.
-    pub(super) fn instants_at(
-        &self,
-        (device, sector, write): (u32, u64, bool),
-    ) -> impl Iterator<Item = Nanos> {
+    pub(super) fn instants_at(&self, (device, sector, side): Key) -> impl Iterator<Item = Nanos> {
         let pieces = self.pieces.get(&(device, sector)).into_iter().flatten();
-        pieces.filter(move |piece| piece.write == write).map(|piece| piece.queued)
+        pieces.filter(move |piece| piece.side == side).map(|piece| piece.queued)
     }
 
     /// When each began to wait.
@@ -449,12 +468,12 @@ mod tests {
     fn queued(starts: &[u64]) -> Queued {
         let mut queued = Queued::default();
         for (at, &start) in (1..).zip(starts) {
-            queued.push(&event(at, Action::Queue, start, 8, "R"), false, false);
+            queued.push(&event(at, Action::Queue, start, 8, "R"), Side::Read, false);
         }
         queued
     }
 
-    const EXTENT: Extent = (7, 100, 108, false);
+    const EXTENT: Extent = (7, 100, 108, Side::Read);
 
     /// When the pieces of a dispatch were queued, if those queued before `since` lost theirs.
     fn taken(queued: &mut Queued, since: u64) -> Vec<u64> {
@@ -473,7 +492,7 @@ mod tests {
         let mut late = queued(&[100, 100]);
         assert_eq!(taken(&mut late, 0), [1]);
         for at in [15, 16] {
-            late.push(&event(at, Action::Queue, 100, 8, "R"), false, false);
+            late.push(&event(at, Action::Queue, 100, 8, "R"), Side::Read, false);
         }
         assert_eq!(late.instants().count(), 3);
         assert_eq!([0, 0, 0].map(|since| taken(&mut late, since)), [[2], [15], [16]]);
@@ -484,7 +503,7 @@ mod tests {
     fn of_several_of_one_extent_one_may_be_merged_with_others() {
         let mut two = queued(&[100, 100, 108]);
         assert_eq!(taken(&mut two, 0), [1]);
-        let Taken::Pieces(merged) = two.take((7, 100, 116, false), Nanos(0), false) else {
+        let Taken::Pieces(merged) = two.take((7, 100, 116, Side::Read), Nanos(0), false) else {
             panic!("nothing")
         };
         let mut instants: Vec<u64> = merged.iter().map(|piece| piece.queued.0).collect();
@@ -497,8 +516,8 @@ mod tests {
     fn what_was_queued_since_in_parts_is_not_what_was_owed() {
         let mut one_lost = queued(&[100, 100]);
         assert_eq!(taken(&mut one_lost, 0), [1]);
-        one_lost.push(&event(1000, Action::Queue, 100, 2, "R"), false, false);
-        one_lost.push(&event(1001, Action::Queue, 102, 6, "R"), false, false);
+        one_lost.push(&event(1000, Action::Queue, 100, 2, "R"), Side::Read, false);
+        one_lost.push(&event(1001, Action::Queue, 102, 6, "R"), Side::Read, false);
         let mut parts = taken(&mut one_lost, 900);
         parts.sort_unstable();
         assert_eq!(parts, [1000, 1001]);
@@ -509,7 +528,7 @@ mod tests {
         let mut one_lost = queued(&[100, 100]);
         assert_eq!(taken(&mut one_lost, 0), [1]);
         for now in [1000, 2000] {
-            one_lost.push(&event(now, Action::Queue, 100, 8, "R"), false, false);
+            one_lost.push(&event(now, Action::Queue, 100, 8, "R"), Side::Read, false);
             assert_eq!(taken(&mut one_lost, now - 100), [now]);
         }
         assert_eq!(one_lost.take_lost(), 1);
@@ -531,21 +550,24 @@ mod tests {
     fn each_is_superseded_once_and_knows_the_latest_of_its_place() {
         let mut all = queued(&[100, 100]);
         let again = event(3, Action::Queue, 100, 8, "R");
-        assert_eq!([false, true, false].map(|write| all.supersede_alike(&again, write)), [2, 0, 0]);
-        all.push(&again, false, false);
+        assert_eq!(
+            [Side::Read, Side::Write, Side::Read].map(|side| all.supersede_alike(&again, side)),
+            [2, 0, 0]
+        );
+        all.push(&again, Side::Read, false);
         let Taken::Pieces(first) = all.take(EXTENT, Nanos(0), false) else { panic!("nothing") };
         assert_eq!((first[0].queued, first[0].latest, first[0].superseded), (Nanos(1), Nanos(3), true));
         // Those that are owed are superseded, too.
-        assert_eq!(all.supersede_alike(&event(4, Action::Queue, 100, 8, "R"), false), 1);
+        assert_eq!(all.supersede_alike(&event(4, Action::Queue, 100, 8, "R"), Side::Read), 1);
         assert_eq!((all.young(Nanos(2)), all.young(Nanos(3)), all.young(Nanos(4))), (2, 1, 0));
     }
 
     #[test]
     fn the_rest_of_a_piece_is_told_of_once() {
         let mut queued = queued(&[96]);
-        assert!(matches!(queued.take((7, 96, 100, false), Nanos(0), false), Taken::Pieces(_)));
-        let rest = |write, sectors| queued.is_rest(&event(4, Action::Queue, 100, sectors, "R"), write);
-        assert_eq!([rest(false, 4), rest(true, 4), rest(false, 8)], [true, false, false]);
+        assert!(matches!(queued.take((7, 96, 100, Side::Read), Nanos(0), false), Taken::Pieces(_)));
+        let rest = |side, sectors| queued.is_rest(&event(4, Action::Queue, 100, sectors, "R"), side);
+        assert_eq!([rest(Side::Read, 4), rest(Side::Write, 4), rest(Side::Read, 8)], [true, false, false]);
     }
 
     /// An older kernel queues what is left while the first part waits, and splits that again.
@@ -553,20 +575,21 @@ mod tests {
     fn the_rest_of_a_piece_that_waits_is_told_of_once() {
         let mut queued = queued(&[100]);
         let is_rest = |queued: &Queued, start, sectors, op| {
-            queued.is_rest(&event(4, Action::Queue, start, sectors, op), op == "W")
+            let event = event(4, Action::Queue, start, sectors, op);
+            queued.is_rest(&event, event.marks.side())
         };
-        queued.split(&event(2, Action::Split, 100, 8, "R"), false);
-        queued.split(&event(2, Action::Split, 100, 0, "R"), false);
+        queued.split(&event(2, Action::Split, 100, 8, "R"), Side::Read);
+        queued.split(&event(2, Action::Split, 100, 0, "R"), Side::Read);
         assert!(queued.clone_of(100).is_split && !is_rest(&queued, 102, 6, "R"), "nobody knows where");
-        queued.split(&event(2, Action::Split, 100, 2, "R"), false);
+        queued.split(&event(2, Action::Split, 100, 2, "R"), Side::Read);
         assert!(is_rest(&queued, 102, 6, "R"));
         for (start, sectors, op) in [(102, 6, "W"), (102, 4, "R"), (104, 4, "R"), (100, 2, "R")] {
             assert!(!is_rest(&queued, start, sectors, op), "{start} + {sectors} {op}");
         }
-        queued.split(&event(3, Action::Split, 102, 3, "R"), false);
+        queued.split(&event(3, Action::Split, 102, 3, "R"), Side::Read);
         assert!(is_rest(&queued, 105, 3, "R"));
         for (first, end) in [(102, 105), (105, 108), (100, 102)] {
-            let taken = queued.take((7, first, end, false), Nanos(0), true);
+            let taken = queued.take((7, first, end, Side::Read), Nanos(0), true);
             assert!(matches!(&taken, Taken::Pieces(one) if one.len() == 1), "{first} to {end}: {taken:?}");
         }
         assert_eq!(queued.instants().count(), 0);

@@ -53,6 +53,26 @@ fn another_request_of_the_place_does_not_go_on_with_one_that_was_taken_back() {
     assert_eq!((counts.orphans(), counts.requeues), (0, 1));
 }
 
+/// A discard by its letter and by the categories of blktrace, which call it a write, too.
+#[test]
+fn a_discard_has_its_own_completion_beside_a_read_and_a_write_of_its_sectors() {
+    let discards = [Marks::of_letters(b"DS").unwrap(), Marks::of_categories(1 << 1 | 1 << 3 | 1 << 13)];
+    for (discard, letters) in discards.into_iter().flat_map(|marks| [(marks, "R"), (marks, "W")]) {
+        let of_discard = |time, action| Event { marks: discard, ..event(time, action, 100, 8, "D") };
+        let (ios, counts) = pair(&[
+            event(1, Queue, 100, 8, letters),
+            event(5, Issue, 100, 8, letters),
+            of_discard(10, Queue),
+            of_discard(14, Issue),
+            of_discard(1000, Complete),
+            event(9000, Complete, 100, 8, letters),
+        ]);
+        let found: Vec<_> = ios.iter().map(|io| (times(io), io.kind)).collect();
+        assert_eq!(found, [((1, 5, 9000), Kind::Data), ((10, 14, 1000), Kind::Discard)], "{letters}");
+        assert_eq!((counts.discards, counts.orphans()), (1, 0));
+    }
+}
+
 #[test]
 fn merged_pieces_are_one_request_from_the_earliest_on() {
     let (ios, counts) = pair(&[

@@ -11,6 +11,7 @@ use headstack_units::Nanos;
 
 use super::active::Active;
 use super::{Pairing, PairingRule};
+use crate::event::Side;
 
 /// A request is taken for lost if it lasts so many times as long as all but one in a thousand.
 pub(super) const LIVES: u64 = 2;
@@ -28,8 +29,8 @@ pub(super) struct Left {
     pub(super) young: u64,
 }
 
-/// Where they are: device, first sector, whether they are written.
-pub(super) type Key = (u32, u64, bool);
+/// Where they are: device, first sector, and what is done to it.
+pub(super) type Key = (u32, u64, Side);
 
 /// Those of one place that were at the device together, as far as they are completed.
 #[derive(Debug)]

@@ -5,8 +5,10 @@ use headstack_units::{Lba, Nanos};
 
 use super::active::Active;
 use super::queued::Piece;
+use super::tiling::{Near, tiles};
+use super::together::Key;
 use super::{Devices, Pairing, PairingRule};
-use crate::event::{Event, Marks};
+use crate::event::{Event, Marks, Side};
 use crate::{Io, Request};
 
 /// So many completions of queued pieces, and never a dispatch, tell such a device.
@@ -21,6 +23,8 @@ pub(super) struct Undispatched {
     pub(super) pairs: u64,
     /// Completions of which the queueing is missing.
     pub(super) alone: u64,
+    /// Sectors of the largest ever.
+    longest: u64,
 }
 
 impl Undispatched {
@@ -61,14 +65,16 @@ impl Pairing {
     }
 
     /// What is asked of such a device is at it.
-    pub(super) fn begin_undispatched(&mut self, event: &Event, write: bool) {
-        let key = (event.device, event.sector, write);
+    pub(super) fn begin_undispatched(&mut self, event: &Event, side: Side) {
+        let key = (event.device, event.sector, side);
         self.losses.services.begin();
         let joined = self.active.contains_key(&key);
         if joined {
             self.join(key);
         }
+        self.undispatched.longest = self.undispatched.longest.max(u64::from(event.sectors()));
         if self.lossy {
+            self.give_up_about(event, key);
             self.believe(None);
         }
         let request = Request {
@@ -80,6 +86,31 @@ impl Pairing {
         let io = Io { kind, sync, pid: event.pid, ..Io::new(request) };
         let active = Active { is_dispatched: false, joined, ..Active::new(io, event, self.completions) };
         self.begin(key, active);
+    }
+
+    /// Sectors are asked for again: what has a part in them under another key, or waits as pieces do, lost its completion if it is too old.
+    /// ([`Pairing::join`] sees to its own.)
+    fn give_up_about(&mut self, event: &Event, own: Key) {
+        let since = self.alive_since();
+        let first = event.sector.saturating_sub(self.undispatched.longest);
+        let about = (event.device, first, Side::Read)..(event.device, event.end(), Side::Read);
+        let reaches_in = |list: &Vec<Active>| list.iter().any(|active| active.end > event.sector);
+        let about = self.active.range(about).filter(|(key, list)| **key != own && reaches_in(list));
+        let keys: Vec<Key> = about.map(|(key, _)| *key).collect();
+        for key in keys {
+            self.give_up_older(key, since);
+        }
+        self.counts.orphan_queued += self.queued.give_up_about(event, since);
+    }
+
+    /// Whether requests that wait there make up what is completed, each as a whole.
+    pub(super) fn make_up(&self, (device, first, side): Key, end: u64) -> bool {
+        let within = self.active.range((device, first, Side::Read)..(device, end, Side::Read));
+        let near = within.filter(|(key, _)| key.2 == side).flat_map(|(key, list)| {
+            let whole = list.iter().filter(|active| !active.ended && active.end <= end);
+            whole.map(|active| Near { start: key.1, index: 0, end: active.end })
+        });
+        tiles(&near.collect::<Vec<_>>(), first, end).is_some()
     }
 
     /// What was never dispatched is completed: as an I/O without a start.
@@ -96,9 +127,9 @@ impl Pairing {
 
     /// What waits there and was not dispatched waits as queued pieces do: it is split, completed together with others or in parts, or
     /// dispatched after all.
-    pub(super) fn wait_as_pieces(&mut self, device: u32, sectors: std::ops::Range<u64>, write: Option<bool>) {
-        let range = (device, sectors.start, false)..(device, sectors.end, false);
-        let is_asked = |key: &(u32, u64, bool)| write.is_none_or(|write| key.2 == write);
+    pub(super) fn wait_as_pieces(&mut self, device: u32, sectors: std::ops::Range<u64>, side: Option<Side>) {
+        let range = (device, sectors.start, Side::Read)..(device, sectors.end, Side::Read);
+        let is_asked = |key: &Key| side.is_none_or(|side| key.2 == side);
         let keys: Vec<_> = self.active.range(range).map(|(key, _)| *key).filter(is_asked).collect();
         for key in keys {
             let Some(list) = self.active.get_mut(&key) else { continue };
@@ -181,6 +212,42 @@ mod tests {
             assert!(longest(&ios) <= 50, "{} {counts:?}", longest(&ios));
             assert!(ios.len() >= fewest, "{} {counts:?}", ios.len());
             assert!(counts.orphan_queued > 100 && counts.orphan_dispatches == 0, "{counts:?}");
+        }
+    }
+
+    /// Of 16 sectors the completion is lost; what is asked for since is another size there, after a completion of 8 lost its queueing, or
+    /// has a part in them. Later a completion of 16 comes that lost its queueing, too.
+    #[test]
+    fn what_is_asked_for_since_in_another_size_ends_what_is_too_old() {
+        let since: [&[Event]; 3] = [
+            &[
+                event(910, Complete, 1000, 8, "W"),
+                event(4900, Queue, 1000, 8, "W"),
+                event(4910, Complete, 1000, 8, "W"),
+            ],
+            &[event(4900, Queue, 1008, 8, "W"), event(4910, Complete, 1008, 8, "W")],
+            &[event(4900, Queue, 1000, 8, "R"), event(4910, Complete, 1000, 8, "R")],
+        ];
+        for since in since {
+            let mut events: Vec<_> = (0..400)
+                .flat_map(|n| {
+                    [
+                        event(20 * n, Queue, n % 60 * 8, 8, "W"),
+                        event(20 * n + 10, Complete, n % 60 * 8, 8, "W"),
+                    ]
+                })
+                .collect();
+            events.push(event(900, Queue, 1000, 16, "W"));
+            events.extend_from_slice(since);
+            events.push(event(7000, Complete, 1000, 16, "W"));
+            events.sort_by_key(|event| event.time);
+            let mut pairing = Pairing::default();
+            pairing.events_are_missing();
+            push_all(&mut pairing, &events);
+            let mut ios = Vec::new();
+            pairing.finish(&mut ios);
+            assert_eq!((longest(&ios), pairing.lossy), (10, true), "{since:?}");
+            assert!(ios.len() > 300, "{since:?} {}", ios.len());
         }
     }
 

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use headstack_units::Nanos;
 
 use super::{Extent, Piece, Queued};
-use crate::event::{Action, Event};
+use crate::event::{Action, Event, Side};
 
 /// More requests than so many are not tried for one dispatch.
 const MOST: usize = 64;
@@ -18,7 +18,7 @@ const MOST: usize = 64;
 /// When a piece was merged with a request, and with which end of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Merge {
-    at: Nanos,
+    pub(super) at: Nanos,
     is_front: bool,
 }
 
@@ -53,9 +53,9 @@ impl Found {
 
 impl Queued {
     /// A piece that was queued last is merged with a request; one that has a request of its own already goes last.
-    pub(in super::super) fn merge(&mut self, event: &Event, write: bool) {
+    pub(in super::super) fn merge(&mut self, event: &Event, side: Side) {
         let Some(pieces) = self.pieces.get_mut(&(event.device, event.sector)) else { return };
-        let is_it = |piece: &Piece| piece.merge.is_none() && (piece.end, piece.write) == (event.end(), write);
+        let is_it = |piece: &Piece| piece.merge.is_none() && (piece.end, piece.side) == (event.end(), side);
         let has_none = |piece: &Piece| is_it(piece) && piece.got == Nanos::MAX;
         let is_own = |piece: &Piece| has_none(piece) && piece.pid == event.pid;
         let found = pieces.iter().rposition(is_own).or_else(|| pieces.iter().rposition(has_none));
@@ -83,7 +83,7 @@ impl Queued {
             return None;
         }
         self.reclaim_all(extent);
-        let (device, first, end, write) = extent;
+        let (device, first, end, side) = extent;
         let near = self.about(extent);
         let mut begun: Vec<&Found> = near.iter().filter(|found| found.may_begin(first, end)).collect();
         begun.sort_by_key(|found| (found.piece.queued < since, found.piece.queued));
@@ -98,7 +98,7 @@ impl Queued {
         chain.push(Found { piece: Piece { latest, ..own.piece }, ..own });
         let pieces = self.remove_found(device, &chain);
         if own.piece.queued >= since {
-            self.drop_older((device, own.start, own.piece.end, write), since);
+            self.drop_older((device, own.start, own.piece.end, side), since);
         }
         Some(pieces)
     }
@@ -114,17 +114,17 @@ impl Queued {
             }
         }
         !self.owed.is_empty()
-            && self.owed.range((device, first, 0, false)..(device, end, 0, false)).next().is_some()
+            && self.owed.range((device, first, 0, Side::Read)..(device, end, 0, Side::Read)).next().is_some()
     }
 
     /// The pieces of one direction that have a part in an extent or lie next to it, in the order in which they were queued or merged.
-    fn about(&self, (device, first, end, write): Extent) -> Vec<Found> {
+    fn about(&self, (device, first, end, side): Extent) -> Vec<Found> {
         let range = self.pieces.range((device, first.saturating_sub(self.longest))..=(device, end));
         let all = range.flat_map(|(&(_, start), pieces)| {
             pieces.iter().enumerate().map(move |(index, &piece)| Found { start, index, piece })
         });
         let mut near: Vec<_> =
-            all.filter(|found| found.piece.end >= first && found.piece.write == write).collect();
+            all.filter(|found| found.piece.end >= first && found.piece.side == side).collect();
         near.sort_by_key(|found| (found.arrived(), found.piece.merge.is_some()));
         near
     }
