@@ -330,7 +330,8 @@ impl Survey<'_, '_> {
         self.taken = 0;
         let Some(mut reference) = self.reference.take() else { return Ok(()) };
         let guess = reference.foreseen(self.now_ns()).map(wrap);
-        if let Some(angle) = self.session.angle((REFERENCE, 0), Role::Angle, reference.lba, guess)? {
+        let key = (REFERENCE, reference.visits() + 1);
+        if let Some(angle) = self.session.angle(key, Role::Angle, reference.lba, guess)? {
             reference.see(self.now_ns(), angle);
         }
         self.reference = Some(reference);

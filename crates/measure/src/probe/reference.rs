@@ -36,6 +36,11 @@ impl Reference {
         Some(self.first_angle + moved + self.moved(now_ns - at))
     }
 
+    /// How often it was seen.
+    pub(super) fn visits(&self) -> i64 {
+        self.seen.len() as i64
+    }
+
     /// That it was seen.
     pub(super) fn see(&mut self, now_ns: f64, angle: f64) {
         let Some(foreseen) = self.foreseen(now_ns) else {

@@ -325,19 +325,20 @@ impl Piece {
 /// The rotation as the probe `angles` saw it: a sector that it came back to all the time tells how its speed is off.
 pub(crate) fn spindle(record: &Record) -> Option<Spindle> {
     let rough = rotation::spindle(record)?;
-    let seen: Vec<(f64, f64)> = record
+    let samples = record
         .of(ProbeName::Angles)
-        .filter(|sample| sample.series == REFERENCE && sample.role == Role::Angle && sample.ok)
-        .map(|sample| (sample.end.0 as f64, sample.latency_ms()))
-        .collect();
-    let Some(&(first, _)) = seen.first() else { return Some(rough) };
+        .filter(|sample| sample.series == REFERENCE && sample.role == Role::Angle && sample.ok);
+    let samples: Vec<&Sample> = samples.collect();
+    let visits = samples.chunk_by(|a, b| a.step == b.step && a.step > 0);
+    let seen: Vec<f64> = visits.map(|visit| came(visit, rough)).collect();
+    let Some(&first) = seen.first() else { return Some(rough) };
     let mut period = rough.period_ns;
     // Longer and longer, so that turns are never miscounted.
     for power in 2.. {
         let count = (1 << power).min(seen.len());
         let points: Vec<(f64, f64)> = seen[..count]
             .iter()
-            .map(|(end, _)| (((end - first) / period).round(), end - first))
+            .map(|end| (((end - first) / period).round(), end - first))
             .map(|(turns, since)| (turns, since - turns * period))
             .collect();
         // The middle of all slopes between two of them: a few that are seen late do not count.
@@ -354,6 +355,13 @@ pub(crate) fn spindle(record: &Record) -> Option<Spindle> {
         }
     }
     Some(Spindle { period_ns: period })
+}
+
+/// When a sector that was measured several times came under the head, the first of them, in ns.
+fn came(visit: &[&Sample], spindle: Spindle) -> f64 {
+    let angle = angle_of(&visit.iter().map(|sample| Sighting::of(sample, spindle)).collect::<Vec<_>>());
+    let off = wrap_signed(angle - spindle.phase(visit[0].end));
+    visit[0].end.0 as f64 + off * spindle.period_ns
 }
 
 /// The pieces that the probe `angles` found, in the order of addresses.

@@ -141,7 +141,8 @@ pub(crate) mod angles {
     pub(crate) const SLIPPED: i64 = -5;
     /// Several cylinders share spares: from the anchor to there.
     pub(crate) const ANEW: i64 = -6;
-    /// The series of a sector that is measured now and then, all the time; those of pieces come before it, …
+    /// The series of a sector that is measured now and then, all the time (`step` counts how often; 0 in records that have one access each
+    /// time); those of pieces come before it, …
     pub(crate) const REFERENCE: u32 = 10_000;
     /// … and those of tracks that were followed to find an anchor from here on.
     pub(crate) const FINDING: u32 = 20_000;
