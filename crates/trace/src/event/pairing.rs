@@ -34,7 +34,7 @@
 //!   follow before long.
 //! - A dispatch takes only pieces that make it up: others belong to dispatches that were lost, or to others that overlap. A piece that
 //!   reaches beyond it must be known to be split (`X`).
-//! - A piece that was merged is part of a dispatch only beside a request that was queued before that.
+//! - A piece that was merged before any request of a dispatch was queued is no part of it.
 //! - On a device that dispatches nothing a new `Q` ends whatever has a part in its sectors and is too old, and a completion takes only
 //!   requests that make it up.
 //! - As many of the slowest pairs as may be wrong ([`super::mispairs`]) are *doubtful*: counted, and no I/Os. A dispatch with

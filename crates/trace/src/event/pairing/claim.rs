@@ -27,8 +27,7 @@ impl Pairing {
         }
         if let Some(piece) = self.queued.take_alone((device, first, end, side)) {
             self.take_notice(&piece);
-            let has_own = !self.lossy || piece.merged_at().is_none();
-            if has_own && self.is_believed(&piece) {
+            if self.is_believed(&piece) {
                 return Claim::Pieces(piece, 0);
             }
             self.counts.orphan_queued += 1;
@@ -44,10 +43,10 @@ impl Pairing {
         }
         self.counts.orphan_queued += self.queued.take_lost();
         let before = taken.len();
-        taken.retain(|piece| self.is_believed(piece));
         if self.lossy {
-            leave_merged_alone(&mut taken);
+            leave_merged_before(&mut taken);
         }
+        taken.retain(|piece| self.is_believed(piece));
         self.counts.orphan_queued += (before - taken.len()) as u64;
         match taken.iter().min_by_key(|piece| piece.queued) {
             Some(&earliest) => Claim::Pieces(earliest, taken.len() as u32 - 1),
@@ -81,9 +80,11 @@ impl Pairing {
     }
 }
 
-/// Leaves out what was merged before any request of these was queued, or with one that is not among them: its own was dispatched before,
-/// and that is not in the trace.
-fn leave_merged_alone(taken: &mut Vec<Piece>) {
+/// Leaves out what was merged before any request of these was queued, believed or not: its own was dispatched before, and that is not in
+/// the trace. (What was merged and is dispatched without a request says nothing of losses: there are drivers that do so.)
+fn leave_merged_before(taken: &mut Vec<Piece>) {
     let own = taken.iter().filter(|piece| piece.merged_at().is_none()).map(|piece| piece.queued).min();
-    taken.retain(|piece| piece.merged_at().is_none_or(|at| own.is_some_and(|own| at >= own)));
+    if let Some(own) = own {
+        taken.retain(|piece| piece.merged_at().is_none_or(|at| at >= own));
+    }
 }
