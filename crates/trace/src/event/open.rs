@@ -169,6 +169,15 @@ impl EventReader {
         self
     }
 
+    /// The same trace, of all of which that is known. Of a short one the beginning may tell more: many halves that are alone.
+    fn known_as(self, survey: Option<Survey>) -> Self {
+        let survey = match (survey, &self.survey) {
+            (Some(survey), Some(beginning)) => Some(survey.lacking_as(beginning)),
+            (survey, _) => survey,
+        };
+        Self { survey, is_balanced: false, ..self }
+    }
+
     /// No batch lies on both sides of the end of a processor.
     fn end_at_cut(&mut self, batch: &mut Vec<Event>) {
         if self.until_cut > 0 && self.until_cut < batch.len() as u64 {
@@ -266,7 +275,7 @@ fn events_of_set(path: &Path, options: &OpenOptions) -> Result<EventReader, Trac
     let whole = || open_set(path, options).ok().map(reader);
     if !(loss.missing_cpus.is_empty() && loss.empty_cpus.is_empty()) {
         let survey = whole().map(|events| survey(events, true));
-        return Ok(EventReader { survey, ..reader(set) });
+        return Ok(reader(set).survey_beginning(options.pairing).known_as(survey));
     }
     let opened = reader(set).survey_beginning(options.pairing);
     let silent = ends::short_files(&opened.beginning(), &file_ends);

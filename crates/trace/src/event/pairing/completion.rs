@@ -25,8 +25,8 @@ impl Pairing {
         let (since, usual) = (self.alive_since(), self.usual_since(LIVES));
         let in_order = self.rule == PairingRule::Strict && self.losses.overlaps.are_seen();
         if self.dispatches_nothing(event.device) && !self.waits_whole(key, event.end()) {
-            // Where events are missing, what it does not fit lost its own, and this its queueing.
-            if self.lossy && !self.make_up(key, event.end()) {
+            // What does not make it up lost its own completion, and this its queueing.
+            if !self.balanced && !self.make_up(key, event.end()) {
                 return self.complete_piece(event, side);
             }
             self.wait_as_pieces(event.device, event.sector..event.end(), Some(side));

@@ -149,6 +149,11 @@ impl Survey {
         Self { lossy: true, only_alone: is_short, ..self }
     }
 
+    /// The same of a trace that lacks events if its beginning does.
+    pub(crate) fn lacking_as(self, beginning: &Self) -> Self {
+        if beginning.lossy { self.lacking(beginning.only_alone) } else { self }
+    }
+
     /// The same of a trace in which all is queued of which that is known.
     pub(crate) fn queued_if_known(self) -> Self {
         Self { queued_before: Nanos::MAX, ..self }

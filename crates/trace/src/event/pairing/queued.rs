@@ -305,6 +305,11 @@ impl Queued {
         all.filter(has_part).map(|(near, _)| near).collect()
     }
 
+    /// Whether any have a part in an extent.
+    pub(super) fn lie_about(&self, extent: Extent) -> bool {
+        !self.near(extent, false, Nanos::ZERO).is_empty()
+    }
+
     /// Gives up those of an extent that were queued before `since`.
     fn drop_older(&mut self, (device, first, end, side): Extent, since: Nanos) {
         let Some(pieces) = self.pieces.get_mut(&(device, first)) else { return };

@@ -103,14 +103,16 @@ impl Pairing {
         self.counts.orphan_queued += self.queued.give_up_about(event, since);
     }
 
-    /// Whether requests that wait there make up what is completed, each as a whole.
+    /// Whether requests that wait there make up what is completed; where events are missing, each as a whole,
+    /// and otherwise perhaps with what waits as pieces do.
     pub(super) fn make_up(&self, (device, first, side): Key, end: u64) -> bool {
         let within = self.active.range((device, first, Side::Read)..(device, end, Side::Read));
         let near = within.filter(|(key, _)| key.2 == side).flat_map(|(key, list)| {
-            let whole = list.iter().filter(|active| !active.ended && active.end <= end);
+            let whole = list.iter().filter(|active| !active.ended && (active.end <= end || !self.lossy));
             whole.map(|active| Near { start: key.1, index: 0, end: active.end })
         });
         tiles(&near.collect::<Vec<_>>(), first, end).is_some()
+            || !self.lossy && self.queued.lie_about((device, first, end, side))
     }
 
     /// What was never dispatched is completed: as an I/O without a start.
