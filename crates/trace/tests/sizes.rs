@@ -109,6 +109,5 @@ fn what_lost_its_completion_takes_none_of_a_later_request_of_its_size() {
             }
         }
     }
-    // Of 400 requests at three places whose file is absent some tell too little: VALIDATION.md counts them.
     assert!(wrong.len() <= 1, "{} of {texts}: {wrong:#?}", wrong.len());
 }
