@@ -45,9 +45,7 @@ impl<'a> Reads<'a> {
     /// What the reads take on a drive, without stalls, which come by chance. Each access begins as long after the one before as it did:
     /// so its sector comes by as it did, too.
     pub(crate) fn by(&self, spec: &DriveSpec) -> Result<Vec<Again<'a>>, MeasureError> {
-        let recalibration = RecalibrationSpec { mode: RecalibrationMode::None, ..spec.recalibration.clone() };
-        let spec = DriveSpec { recalibration, ..spec.clone() };
-        let system = System::new(SystemConfig::of_drive("rebuilt", spec))?;
+        let system = System::new(SystemConfig::of_drive("rebuilt", without_stalls(spec)))?;
         let mut device = SimulatedDevice::new("rebuilt", &Arc::new(system), 1)?;
         let sectors = device.info().sectors;
         let (mut all, mut before) = (Vec::with_capacity(self.samples.len()), None::<&Sample>);
@@ -68,6 +66,12 @@ impl<'a> Reads<'a> {
         }
         Ok(all)
     }
+}
+
+/// The same drive, which never recalibrates: when it does is chance.
+pub(crate) fn without_stalls(spec: &DriveSpec) -> DriveSpec {
+    let recalibration = RecalibrationSpec { mode: RecalibrationMode::None, ..spec.recalibration.clone() };
+    DriveSpec { recalibration, ..spec.clone() }
 }
 
 /// What a read is, behind the access before it.

@@ -8,11 +8,11 @@ use crate::filling::filled;
 use crate::read_cache::cached;
 use crate::reading::rotation;
 use crate::reading::stalls::{Stalls, stalls};
-use crate::reads::{Kind, Reads};
+use crate::reads::{Kind, Reads, without_stalls};
 use crate::rebuild::rebuild;
 use crate::record::series::random::CHUNK;
 use crate::record::{ProbeName, Record, Role, Sample};
-use headstack_drive::spec::{DriveSpec, RecalibrationMode, RecalibrationSpec};
+use headstack_drive::spec::DriveSpec;
 use headstack_stats::demerit_ms;
 use headstack_system::{System, SystemConfig};
 use serde::Serialize;
@@ -99,10 +99,8 @@ pub fn drive_file(record: &Record, name: &str) -> Result<DriveFile, MeasureError
 /// [`MeasureError::System`] if the drive cannot be simulated.
 pub fn replay(record: &Record, spec: &DriveSpec) -> Result<Option<Replay>, MeasureError> {
     // When stalls come is chance: here the rebuilt drive has none, and accesses that met one are left out.
-    let recalibration = RecalibrationSpec { mode: RecalibrationMode::None, ..spec.recalibration.clone() };
-    let spec = DriveSpec { recalibration, ..spec.clone() };
     let stalls = stalls(record);
-    let system = System::new(SystemConfig::of_drive("rebuilt", spec.clone()))?;
+    let system = System::new(SystemConfig::of_drive("rebuilt", without_stalls(spec)))?;
     let mut device = SimulatedDevice::new("rebuilt", &Arc::new(system), 1)?;
     let late_share = rotation::rotation(record).map_or(0.0, |rotation| rotation.late_share);
     let mut series: BTreeMap<u32, Vec<&Sample>> = BTreeMap::new();
@@ -123,7 +121,7 @@ pub fn replay(record: &Record, spec: &DriveSpec) -> Result<Option<Replay>, Measu
     if single.is_empty() {
         return Ok(None);
     }
-    let [sequential, by_size] = sized(record, &spec, (stalls.as_ref(), late_share))?;
+    let [sequential, by_size] = sized(record, spec, (stalls.as_ref(), late_share))?;
     let faultless = |scores: &[ReplayScore]| scores.iter().all(|score| score.fault_of_size().is_none());
     Ok(Some(Replay {
         within_limit: single.iter().all(|score| score.fault().is_none())
