@@ -131,7 +131,7 @@ impl Builder<'_> {
 
     fn layout(&mut self, heads: u32) -> LayoutSpec {
         self.measured("layout", "probes tracks, zones, surfaces, zone-tracks and angles");
-        self.assumed("layout.order", "cylinder by cylinder, or as the minimum times between tracks showed");
+        self.assumed("layout.order", "cylinder by cylinder; back and forth over the heads, or along surfaces, where the minimum times between tracks showed it");
         layout(self.found, heads).0
     }
 

@@ -1,7 +1,7 @@
 //! What is said of tracks, cylinders and surfaces of odd drives: two tracks to a cylinder, short zones, skews that hardly differ,
 //! surfaces that hardly differ in density, tracks without skews, writes that a cache on the media takes.
 
-use headstack_drive::spec::DriveSpec;
+use headstack_drive::spec::{DriveSpec, Order};
 use headstack_measure::device::{Noise, SimulatedDevice};
 use headstack_measure::extract::{Extraction, Warning, extract};
 use headstack_measure::replay::drive_file;
@@ -247,4 +247,34 @@ fn where_writes_show_no_rotation_reads_do() {
     assert!(kinds(&found).contains(&"only-reads"), "{:?}", kinds(&found));
     assert!(found.value("mtm_ms").is_none());
     assert!(file.is_ok(), "{file:?}");
+}
+
+/// Where the head stays from one cylinder to the next, a change of head is longer than a short seek: half of the short seeks were taken with
+/// a change of head that is no part of them.
+#[test]
+fn where_the_head_stays_seeks_are_free_of_its_change() {
+    for (order, heads) in [("serpentine-by-zone", 2), ("serpentine-by-cylinder", 2), ("serpentine-by-zone", 4)] {
+        let zones = &[(600, 200, 40.0, 24.0), (601, 180, 36.0, 21.0)];
+        let (found, _) = Odd { order, heads, zones, head_switch_ms: 1.4, ..ODD }.found(&["seek-curve"]);
+        assert_eq!(found.order, Some(Order::SerpentineByZone), "{order} {heads}");
+        assert_eq!(skews(&found), [(40.0, 24.0), (36.0, 21.0)], "{order} {heads}");
+        // At rest a sector is sent while the disk turns to it, which a seek does not leave time for.
+        let sent_ms = 0.5 / 40.0;
+        for point in found.seek.write.iter().filter(|point| point.cylinders < 400) {
+            let true_ms = 0.8 + 0.1 * (point.cylinders as f64).sqrt() - sent_ms;
+            assert!((point.ms - true_ms).abs() < 0.002, "{order} {heads}: {point:?}, {true_ms} ms");
+        }
+    }
+}
+
+/// A drum, a floppy disk: a third of the turn of one at 1,000 rpm was told, and called exact.
+#[test]
+fn slow_spindles_are_told_by_their_whole_turn() {
+    for rpm in [200.0, 300.0, 360.0, 600.0, 1000.0, 1250.0, 1490.0, 1510.0] {
+        let mut spec = Odd { zones: &[(300, 60, 8.0, 11.0)], ..ODD }.spec();
+        spec.rotation_rpm = rpm;
+        let (found, _) = found(spec, &["rotation"]);
+        let seen = found.value("rotation_rpm").unwrap_or(f64::NAN);
+        assert!((seen - rpm).abs() < 0.01, "{seen} rpm, {rpm} are true");
+    }
 }

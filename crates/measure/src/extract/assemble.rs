@@ -19,6 +19,7 @@ use crate::reading::rotation::{self, Rotation};
 use crate::reading::stalls::{Stalls, stalls};
 use crate::reading::writes;
 use crate::record::{ProbeName, Record};
+use headstack_drive::spec::Order;
 
 /// Reads a record.
 ///
@@ -67,11 +68,7 @@ pub fn extract(record: &Record) -> Result<Extraction, MeasureError> {
         rotating: known.rotation.map(Rotation::rotates),
         parameters: Vec::new(),
         pieces: pieces::piece_findings(record, &known),
-        order: known
-            .order
-            .as_ref()
-            .filter(|order| order.counted)
-            .map(|order| if order.by_surface { "serpentine-by-surface" } else { "classical" }),
+        order: known.order.as_ref().filter(|order| order.counted).map(TrackOrder::order),
         group_cylinders: known.order.as_ref().filter(|o| o.by_surface).map(|order| order.group_cylinders),
         naive: sawtooths.first().and_then(skippy::naive),
         bandwidth: zoned::bandwidth(record, |lba| zones.iter().filter(|zone| zone.first_lba <= lba).count()),
@@ -132,7 +129,7 @@ fn warnings(record: &Record, known: &Known, found: &Extraction, stalls: Option<&
             cases: hidden.map(|(series, _)| WriteCase::of_series(series)).collect(),
         });
     }
-    if found.order == Some("serpentine-by-surface") {
+    if found.order == Some(Order::SerpentineBySurface) {
         warnings.push(Warning::TracksAlongSurfaces);
     }
     if let Some(ppm) = known.drift_ppm {

@@ -10,6 +10,7 @@ use super::warning::Warning;
 use super::write_cache::WriteCacheFindings;
 use super::{skippy, zoned};
 use crate::device::DeviceInfo;
+use headstack_drive::spec::Order;
 use serde::Serialize;
 
 /// One value, and how far it can be trusted.
@@ -86,9 +87,9 @@ pub struct Extraction {
     pub zones: Vec<ZoneFindings>,
     /// Where tracks lie on the turn, in the order of addresses.
     pub pieces: Vec<PieceFindings>,
-    /// "classical" or "serpentine-by-surface", where found.
-    pub order: Option<&'static str>,
-    /// Cylinders of a group, in the latter.
+    /// In which order the tracks follow each other, where found. Where the head does not show in any time, it is told as classical.
+    pub order: Option<Order>,
+    /// Cylinders of a group, where tracks run along surfaces.
     pub group_cylinders: Option<u64>,
     /// The seek curve.
     pub seek: Seeks,

@@ -19,7 +19,7 @@ const SAME_ANGLE: f64 = 5e-7;
 
 /// The layout for a drive file, and the first and last cylinder of each zone that was found.
 pub(crate) fn layout(found: &Extraction, heads: u32) -> (LayoutSpec, Vec<[u64; 2]>) {
-    let by_surface = found.order == Some("serpentine-by-surface");
+    let by_surface = found.order == Some(Order::SerpentineBySurface);
     let mut layout = Layout {
         heads: u64::from(heads.max(1)),
         by_surface,
@@ -54,7 +54,7 @@ pub(crate) fn layout(found: &Extraction, heads: u32) -> (LayoutSpec, Vec<[u64; 2
     layout.begin_alike();
     let spec = LayoutSpec {
         head_angle_revolutions: Vec::new(),
-        order: if by_surface { Order::SerpentineBySurface } else { Order::Classical },
+        order: found.order.unwrap_or_default(),
         heads,
         group_cylinders: found.group_cylinders.map(|cylinders| cylinders as u32),
         cylinders: None,

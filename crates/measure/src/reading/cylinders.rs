@@ -46,11 +46,11 @@ impl ZoneCylinders {
         }
     }
 
-    /// From where a cylinder begins to the middle of the track of its middle head.
-    fn to_middle(&self, heads: u64) -> u64 {
-        let before = match self.by_head.get(..self.by_head.len() / 2) {
-            Some(before) if !before.is_empty() => before.iter().sum(),
-            _ => heads / 2 * self.sectors_per_track,
+    /// From where a cylinder begins to the middle of its track with this place in it.
+    fn to_middle(&self, place: u64) -> u64 {
+        let before = match self.by_head.get(..place as usize) {
+            Some(before) if !self.by_head.is_empty() => before.iter().sum(),
+            _ => place * self.sectors_per_track,
         };
         before + self.sectors_per_track / 2
     }
@@ -66,6 +66,8 @@ impl ZoneCylinders {
 pub(crate) struct CylinderMap {
     pub(crate) zones: Vec<ZoneCylinders>,
     heads: u64,
+    /// Whether the order of the heads turns round with each cylinder.
+    head_stays: bool,
     /// Cylinders in a group, by surface.
     group: Option<u64>,
 }
@@ -119,6 +121,7 @@ impl CylinderMap {
         (!zones.is_empty()).then(|| Self {
             zones,
             heads,
+            head_stays: order.head_stays,
             group: order.by_surface.then_some(order.group_cylinders),
         })
     }
@@ -129,7 +132,7 @@ impl CylinderMap {
             let first_cylinder = zones.last().map_or(0, |before| before.first_cylinder + before.cylinders);
             zones.push(ZoneCylinders::of_heads(zone, first_cylinder));
         }
-        Self { zones, heads, group: None }
+        Self { zones, heads, head_stays: false, group: None }
     }
 
     pub(crate) fn cylinders(&self) -> u64 {
@@ -158,6 +161,12 @@ impl CylinderMap {
         (lba < zone.end_lba).then_some(zone.first_cylinder + within)
     }
 
+    /// The place in a cylinder of the middle head's track, the same head in each.
+    fn middle_place(&self, cylinder_of_zone: u64) -> u64 {
+        let middle = self.heads / 2;
+        if self.head_stays && !cylinder_of_zone.is_multiple_of(2) { self.heads - 1 - middle } else { middle }
+    }
+
     /// A sector in the middle of a cylinder; by surface, in the middle of its first track.
     pub(crate) fn middle_of(&self, cylinder: u64) -> Option<u64> {
         let zone = self.zones.iter().rev().find(|zone| zone.first_cylinder <= cylinder)?;
@@ -169,7 +178,7 @@ impl CylinderMap {
         } else {
             let ahead = within as f64 - zone.anchor.1 as f64;
             let start = zone.anchor.0 as f64 + ahead * zone.sectors_per_cylinder;
-            (start + zone.to_middle(self.heads) as f64).max(0.0) as u64
+            (start + zone.to_middle(self.middle_place(within)) as f64).max(0.0) as u64
         };
         (lba >= zone.first_lba && lba + zone.sectors_per_track < zone.end_lba).then_some(lba)
     }

@@ -219,6 +219,7 @@ pub(crate) fn order(
     };
     fits.then(|| TrackOrder {
         by_surface: false,
+        head_stays: false,
         by_times: pattern.is_none(),
         counted: true,
         heads: heads as u32,

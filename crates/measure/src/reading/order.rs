@@ -6,12 +6,16 @@ use super::tracks::{Border, borders, tracks_at_start};
 use crate::angles::median::median;
 use crate::angles::spindle::Spindle;
 use crate::record::series::surfaces::{BESIDE, NEXT, OVER, TRACKS, WAYS};
-use crate::record::series::switches::{READS, SAME_TRACK};
+use crate::record::series::switches::{COMMON, RARE, READS, SAME_TRACK};
 use crate::record::{ProbeName, Record};
+use headstack_drive::spec::Order;
 use std::collections::BTreeMap;
 
 /// By how much two tracks must be farther than one to be two cylinders, in ms.
 const LEAST_GROWTH_MS: f64 = 0.008;
+/// By how much less the way to the next cylinder must take than a change of head, in ms and as a share.
+const LEAST_LESS_MS: f64 = 0.02;
+const LEAST_LESS: f64 = 0.02;
 
 /// A way's number and its least time.
 pub(crate) type Timed = (i64, Least);
@@ -34,6 +38,8 @@ pub(crate) struct Pattern {
 pub(crate) struct TrackOrder {
     /// Along one surface for a group of cylinders, then along the next; otherwise cylinder by cylinder.
     pub(crate) by_surface: bool,
+    /// Cylinder by cylinder, and from one to the next the head stays: it goes back and forth over the heads.
+    pub(crate) head_stays: bool,
     /// Told by times: the skews are all alike.
     pub(crate) by_times: bool,
     /// Whether the surfaces were counted: otherwise each track is taken for a cylinder of its own.
@@ -77,7 +83,23 @@ pub(crate) fn order(record: &Record, spindle: Spindle) -> Option<TrackOrder> {
 impl TrackOrder {
     /// Where nothing tells how many tracks a cylinder has: seeks are then measured over tracks.
     pub(crate) fn not_counted() -> Self {
-        Self { by_surface: false, by_times: true, counted: false, heads: 1, group_cylinders: 1 }
+        Self {
+            by_surface: false,
+            head_stays: false,
+            by_times: true,
+            counted: false,
+            heads: 1,
+            group_cylinders: 1,
+        }
+    }
+
+    /// As a drive file names it. From where heads are counted anew is not seen: by zone stands for by cylinder, too.
+    pub(crate) fn order(&self) -> Order {
+        match (self.by_surface, self.head_stays) {
+            (true, _) => Order::SerpentineBySurface,
+            (false, true) => Order::SerpentineByZone,
+            (false, false) => Order::Classical,
+        }
     }
 
     /// Surfaces, where they were counted.
@@ -101,7 +123,14 @@ fn by_times(record: &Record, spindle: Spindle) -> Option<TrackOrder> {
         let spacing = *gaps.first()?;
         gaps.iter().all(|&gap| gap == spacing && gap > 1).then_some(spacing as u32)?
     };
-    Some(TrackOrder { by_surface: false, by_times: true, counted: true, heads, group_cylinders: 1 })
+    Some(TrackOrder {
+        by_surface: false,
+        head_stays: false,
+        by_times: true,
+        counted: true,
+        heads,
+        group_cylinders: 1,
+    })
 }
 
 /// Where all skews are alike: the ways to the next track that take no longer than most, and those that do.
@@ -140,7 +169,14 @@ pub(crate) fn along_surfaces(record: &Record, spindle: Spindle, tracks: u64) -> 
     let ends = all == tracks || beside.get(&all) == Some(&false) && tracks.is_multiple_of(all);
     Some(if ends {
         let heads = (seen + 1) as u32;
-        TrackOrder { by_surface: true, by_times: true, counted: true, heads, group_cylinders: group }
+        TrackOrder {
+            by_surface: true,
+            head_stays: false,
+            by_times: true,
+            counted: true,
+            heads,
+            group_cylinders: group,
+        }
     } else {
         TrackOrder::not_counted()
     })
@@ -148,7 +184,18 @@ pub(crate) fn along_surfaces(record: &Record, spindle: Spindle, tracks: u64) -> 
 
 /// The least time along a track, by the same kind of access.
 fn at_rest(record: &Record, spindle: Spindle) -> Option<f64> {
-    let series = SAME_TRACK + if record.head.device.writable { 0 } else { READS };
+    switch(record, spindle, SAME_TRACK)
+}
+
+/// Whether the way to the next cylinder takes less than to the next track of a cylinder: a change of head is not part of it.
+fn head_stays(record: &Record, spindle: Spindle) -> bool {
+    let ways = switch(record, spindle, COMMON).zip(switch(record, spindle, RARE));
+    ways.is_some_and(|(head, cylinder)| head - cylinder > LEAST_LESS_MS.max(LEAST_LESS * head))
+}
+
+/// The least time over ways of one kind, by the kind of access that later probes measure with.
+fn switch(record: &Record, spindle: Spindle, kind: u32) -> Option<f64> {
+    let series = kind + if record.head.device.writable { 0 } else { READS };
     let borders = tracks_at_start(record, spindle);
     borders.first()?;
     let found = least::by_step(record, (ProbeName::Switches, series), density::slope(&borders), spindle);
@@ -171,12 +218,20 @@ fn by_skews(record: &Record, spindle: Spindle) -> Option<TrackOrder> {
     if by_surface(record, Some(spindle)) == Some(true) {
         return (pattern.between_double > 0).then(|| TrackOrder {
             by_surface: true,
+            head_stays: false,
             by_times: false,
             counted: true,
             heads: pattern.between_double as u32 + 1,
             group_cylinders: pattern.spacing as u64,
         });
     }
-    let heads = pattern.spacing as u32;
-    Some(TrackOrder { by_surface: false, by_times: false, counted: true, heads, group_cylinders: 1 })
+    let (heads, head_stays) = (pattern.spacing as u32, head_stays(record, spindle));
+    Some(TrackOrder {
+        by_surface: false,
+        head_stays,
+        by_times: false,
+        counted: true,
+        heads,
+        group_cylinders: 1,
+    })
 }

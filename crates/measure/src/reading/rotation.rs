@@ -38,15 +38,19 @@ pub(crate) enum Verdict {
     OneAngle,
 }
 
-/// Revolutions of all spindles there are: 1,500 to 20,000 rpm.
+/// Revolutions that are looked for: 1,500 to 20,000 rpm. Of a slower spindle (a drum, a floppy disk) a whole fraction is found
+/// first, and then the multiple of it that is the turn, down to 200 rpm.
 const SHORTEST_NS: f64 = 3.0e6;
 pub(crate) const LONGEST_NS: f64 = 40.0e6;
+const SLOWEST_NS: f64 = 300.0e6;
 /// Two completions are whole revolutions apart if they miss that by less than this share of one: every fifth does by chance.
 const APART: f64 = 0.1;
 /// Where this share of them is, that is no chance; at half a revolution, half of them are.
 const AGREEING: f64 = 0.6;
 /// Waits for a sector are spread evenly over a revolution: 90 of 100 over nine tenths of it, and at least over this share.
 const LEAST_SPREAD: f64 = 0.6;
+/// What the turn may be of a period that was found. Up to the eighth a turn of `SLOWEST_NS` is found by its fraction below `LONGEST_NS`.
+const MULTIPLES: [f64; 9] = [8.0, 7.0, 6.0, 5.0, 4.0, 3.0, 2.0, 1.0, 0.5];
 /// Angles of sectors here and there that agree as well as this are no angles.
 const ONE_ANGLE: f64 = 0.9;
 const LEAST_PLACES: usize = 8;
@@ -84,10 +88,13 @@ fn coherence(differences: &[f64], period_ns: f64) -> f64 {
     sum / differences.len().max(1) as f64
 }
 
-/// The share of differences that are multiples of a period.
+/// The share of differences that are multiples of a period, once at least: a short one would else agree with any long period.
 fn agreeing(differences: &[f64], period_ns: f64) -> f64 {
-    let off = |difference: &&f64| wrap_signed(**difference / period_ns).abs() < APART;
-    differences.iter().filter(off).count() as f64 / differences.len().max(1) as f64
+    let whole = |difference: &&f64| {
+        let turns = **difference / period_ns;
+        turns > 0.5 && wrap_signed(turns).abs() < APART
+    };
+    differences.iter().filter(whole).count() as f64 / differences.len().max(1) as f64
 }
 
 /// The samples of the probe's last stage: each stage is two series, and comes back to its places behind more other accesses. Of a
@@ -116,7 +123,7 @@ pub(crate) fn rotation(record: &Record) -> Option<Rotation> {
     if at_first.len() < 16 {
         return None;
     }
-    let most_ns = LONGEST_NS.min(spread_of_waits(record) / LEAST_SPREAD);
+    let most_ns = longest_waited_for(spread_of_waits(record));
     if most_ns < SHORTEST_NS {
         let (ci95_ms, noise_ms, late_share) = (0.0, 0.0, 0.0);
         let verdict = Verdict::TooAlike;
@@ -133,7 +140,9 @@ pub(crate) fn rotation(record: &Record) -> Option<Rotation> {
     }
     let every = short(differences(&all));
     // Exact before it is doubled: twice an error would be too much for the lines.
-    let shorter = refine(&all, by_differences(&at_first, coarse_period(&few(&at_first), most_ns)?)).period;
+    let shorter =
+        refine(&all, by_differences(&at_first, coarse_period(&few(&at_first), most_ns.min(LONGEST_NS))?))
+            .period;
     let Refined { period, ci95, noise, late_share } = refine(&all, longest(shorter, &every, most_ns));
     let verdict = if agreeing(&every, period) < AGREEING {
         Verdict::Scattered
@@ -150,6 +159,13 @@ pub(crate) fn rotation(record: &Record) -> Option<Rotation> {
     Some(Rotation { turn_ms, ci95_ms, noise_ms, late_share, drift_ppm, own_noise, verdict })
 }
 
+/// The longest turn that the spread of waits speaks for. Pauses are random up to `LONGEST_NS`, and spread the waits for a sector no
+/// farther: waits that differ by so much speak for any longer turn, too.
+fn longest_waited_for(spread_ns: f64) -> f64 {
+    let most_ns = spread_ns / LEAST_SPREAD;
+    if most_ns < LONGEST_NS { most_ns } else { SLOWEST_NS }
+}
+
 /// Over how much time nine of ten waits are spread, in ns.
 fn spread_of_waits(record: &Record) -> f64 {
     let mut waits: Vec<f64> = last_stage(record).map(|sample| sample.latency_ms() * 1e6).collect();
@@ -164,7 +180,7 @@ fn longest(period: f64, differences: &[f64], most_ns: f64) -> f64 {
     let fits = |candidate: &f64| {
         (SHORTEST_NS..1.01 * most_ns).contains(candidate) && agreeing(differences, *candidate) >= AGREEING
     };
-    [4.0, 2.0, 1.0, 0.5].map(|factor| factor * period).into_iter().find(fits).unwrap_or(period)
+    MULTIPLES.map(|factor| factor * period).into_iter().find(fits).unwrap_or(period)
 }
 
 /// Whether sectors here and there all come at one angle.
