@@ -69,6 +69,10 @@ class Measurement:
         What is known beside the samples: `device`, `version`, `finished` (probes), `writes`, `sessions`.
     stopped
         Why it did not come to its end, or `None`: `kind` ("stopped", "gone", "unreadable", "other"), `message`, `hint`.
+    left_out
+        Probes that were left out on the way, to be through within `within_s`.
+    took_s
+        How long it took on the device's clock, or `None` of a record that was read.
     """
 
     def __init__(self, record: _core.Measurement) -> None:
@@ -76,6 +80,8 @@ class Measurement:
         self.samples: _core.Table = record.samples
         self.head: RecordHead = record.head
         self.stopped: Stopped | None = record.stopped
+        self.left_out: list[str] = record.left_out
+        self.took_s: float | None = record.took_s
 
     def __reduce__(self) -> tuple[Callable[..., Measurement], tuple[bytes, Stopped | None]]:
         """What `pickle` keeps: the record, and why it did not come to its end."""
@@ -229,12 +235,16 @@ def plan(
     write: bool = False,
     yes_destroy: str | Path | None = None,
     read_only: bool = False,
+    seed: int = 1,
+    noise_percent: float = 0.0,
+    outlier_percent: float = 0.0,
+    outlier_ms: float = 20.0,
     overrides: Overrides | None = None,
     within_s: float | None = None,
 ) -> list[PlannedProbe]:
     """What `run` would do, without doing it: for each probe its name, `expected_s` on the device's clock, `fits`, and `for_drive_file`: none can be made without it.
 
-    A few reads show how fast the device is. Where all would take longer than `within_s`, some do not fit: first those that a
+    Some hundred reads show how fast the device is, and how exactly its completions are seen. Where all would take longer than `within_s`, some do not fit: first those that a
     drive file can do without. `InputError` where none does.
     """
     return _core.measure_plan(
@@ -245,6 +255,10 @@ def plan(
         scan_percent=scan_percent,
         write=write,
         yes_destroy=None if yes_destroy is None else Path(yes_destroy),
+        seed=seed,
+        noise_percent=noise_percent,
+        outlier_percent=outlier_percent,
+        outlier_ms=outlier_ms,
         read_only=read_only,
         overrides=overrides,
         within_s=within_s,
@@ -271,6 +285,7 @@ def run(
     outlier_percent: float = 0.0,
     outlier_ms: float = 20.0,
     overrides: Overrides | None = None,
+    within_s: float | None = None,
     progress: Callable[[dict[str, Any]], bool | None] | None = None,
 ) -> Measurement:
     """Run probes on a device.
@@ -303,6 +318,8 @@ def run(
         so much on average.
     overrides
         For simulated devices: values of the system to replace, by dotted path.
+    within_s
+        In how much time of the device's clock to be through. What a drive file can do without is left out where that turns out to be too short.
     progress
         Called about twenty times a second with `probe`, `samples`, `elapsed_s`, `expected_s` and `rest_s`, the time of the probes after it; stops by answering `False`.
 
@@ -335,6 +352,7 @@ def run(
             outlier_ms=outlier_ms,
             read_only=read_only,
             overrides=overrides,
+            within_s=within_s,
             progress=progress,
         )
     )

@@ -293,7 +293,7 @@ impl Builder<'_> {
         let least_ms = self.found.value("mtm_ms")?;
         // Those behind a read may take longer than what is measured behind writes.
         let after_ms = (quick_ms - self.write_sector_bus_ms()).max(0.0);
-        (quick_ms < least_ms + DATA_LATER_MS).then_some(after_ms)
+        (after_ms < least_ms + DATA_LATER_MS).then_some(after_ms)
     }
 
     /// What a write takes that the cache takes at once, in ms, its data left out, and whether one to the media waits for them, too.

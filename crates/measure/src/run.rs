@@ -5,7 +5,7 @@ use crate::angles::disk_clock::DiskClock;
 use crate::angles::session::Session;
 use crate::device::{Device, Mode, OnlyRead};
 use crate::memory::Memory;
-use crate::probe::{self, Context, Look, Probe};
+use crate::probe::{self, Context, Look, Probe, budget};
 use crate::progress::Listener;
 use crate::reading::known::Known;
 use crate::reading::rotation::{self, Rotation};
@@ -26,6 +26,9 @@ pub struct Options {
     pub resume: bool,
     /// How much the probes do that can do more or less.
     pub scope: Scope,
+    /// In how much time of the device's clock to be through, in s: what a drive file can do without is left out where that turns out
+    /// to be too short for it.
+    pub within_s: Option<f64>,
 }
 
 /// How much the probes do that can do more or less.
@@ -52,6 +55,10 @@ pub struct Measured {
     pub record: Record,
     /// Why it did not come to its end: the caller stopped it, the device disappeared, … The record is kept.
     pub stopped: Option<MeasureError>,
+    /// Probes that were left out on the way, to be through in time.
+    pub left_out: Vec<ProbeName>,
+    /// How long it took on the device's clock, in s.
+    pub took_s: f64,
 }
 
 /// Runs probes on a device. `listener` hears how far they are, now and then, and stops them by answering `false`.
@@ -82,13 +89,23 @@ pub fn measure(
         Some(path) => Store::at(path, &record)?,
         None => Store::in_memory(),
     };
-    let mut stopped = None;
+    let (mut stopped, mut left_out) = (None, Vec::new());
+    let began = device.now();
     let scans = |probe: &&Probe| probe.name == ProbeName::Scan && !record.has_finished(probe.name);
     // No probe before a scan needs to tell how fast the device is.
     let look = wanted.iter().find(|probe| scans(probe)).and_then(|_| Look::at(device).ok());
     for (place, &probe) in wanted.iter().enumerate() {
         // Where only reads show the media, what always writes shows nothing.
         if record.has_finished(probe.name) || !probe.suits(&record.head.device) {
+            continue;
+        }
+        let expected_s = |probe: &Probe| probe::expected_s(probe, &record, &options.scope, look);
+        let later = |later: &&&Probe| !record.has_finished(later.name) && !left_out.contains(&later.name);
+        let rest: Vec<&Probe> = wanted[place..].iter().filter(later).copied().collect();
+        let expected: Vec<f64> = rest.iter().map(|probe| expected_s(probe)).collect();
+        let left_s = options.within_s.map_or(f64::INFINITY, |all| all - (device.now() - began).as_s());
+        left_out.extend(budget::too_long(&rest, &expected, left_s));
+        if left_out.contains(&probe.name) {
             continue;
         }
         let mut only_read;
@@ -98,9 +115,8 @@ pub fn measure(
         } else {
             device
         };
-        let rest = wanted[place + 1..].iter().filter(|later| !record.has_finished(later.name));
-        let expected_s = |probe: &Probe| probe::expected_s(probe, &record, &options.scope, look);
-        let expected_s = (expected_s(probe), rest.map(|later| expected_s(later)).sum());
+        let kept = rest.iter().zip(&expected).filter(|(later, _)| !left_out.contains(&later.name));
+        let expected_s = (expected[0], kept.skip(1).map(|(_, s)| s).sum());
         if let Err(error) = run_probe(device, &mut record, &mut store, listener, (probe, expected_s, options))
         {
             stopped = Some(error);
@@ -113,7 +129,8 @@ pub fn measure(
         }
     }
     store.finish(&record)?;
-    Ok(Measured { record, stopped })
+    let took_s = (device.now() - began).as_s();
+    Ok(Measured { record, stopped, left_out, took_s })
 }
 
 /// A record to go on with must be of this device.

@@ -45,7 +45,12 @@ fn report_misses_through_noise() {
 
 /// A line with what each probe is announced to take on a drive, and takes, in s.
 fn times(name: &str) -> String {
-    let options = OpenOptions { seed: 1, ..OpenOptions::default() };
+    let noise = match std::env::var("NOISE").as_deref() {
+        Ok("late") => LATE,
+        Ok("noisy") => NOISY,
+        _ => Noise::NONE,
+    };
+    let options = through(noise);
     let (record, _) = common::measured_by(name, &options, &[]);
     let took = |probe: ProbeName| {
         let mut samples = record.of(probe);
@@ -60,11 +65,12 @@ fn times(name: &str) -> String {
         all.iter().map(|&(probe, s)| format!("{} {s:.0}/{:.0}", probe.as_str(), took(probe))).collect();
     format!("{name} {announced_s:.0}/{total_s:.0} = {:.2}: {}", announced_s / total_s, parts.join(", "))
 }
-/// A look at everything: how long each probe was announced to take, and took, in s.
+
+/// A look at everything: how long each probe was announced to take, and took, in s; with `NOISE=late` or `NOISE=noisy` through that.
 #[test]
 #[ignore = "a report, not a test"]
 fn report_times() {
-    let lines: Vec<String> = common::drives().map(times).collect();
+    let lines: Vec<String> = common::drives_in_turn().map(times).collect();
     panic!("\n{}", lines.join("\n"));
 }
 

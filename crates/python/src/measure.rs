@@ -88,7 +88,8 @@ fn scope(
 /// drive file can do without.
 #[pyfunction]
 #[pyo3(signature = (device, *, probes=Vec::new(), whole_device=false, file_mb=None, record_kib=None, repeats=None,
-    scan_percent=ScanPercent(100.0), write=false, yes_destroy=None, read_only=false, overrides=Overrides::default(), within_s=None))]
+    scan_percent=ScanPercent(100.0), write=false, yes_destroy=None, seed=Seed(1), noise_percent=NoisePercent(0.0),
+    outlier_percent=OutlierPercent(0.0), outlier_ms=OutlierMs(20.0), read_only=false, overrides=Overrides::default(), within_s=None))]
 #[expect(clippy::too_many_arguments, reason = "they are Python's keywords")]
 pub(crate) fn measure_plan<'py>(
     py: Python<'py>,
@@ -101,6 +102,10 @@ pub(crate) fn measure_plan<'py>(
     scan_percent: ScanPercent,
     write: bool,
     yes_destroy: Option<PathBuf>,
+    seed: Seed,
+    noise_percent: NoisePercent,
+    outlier_percent: OutlierPercent,
+    outlier_ms: OutlierMs,
     read_only: bool,
     overrides: Overrides,
     within_s: Option<WithinS>,
@@ -108,10 +113,10 @@ pub(crate) fn measure_plan<'py>(
     let options = open_options(
         write,
         yes_destroy,
-        Seed(1),
-        NoisePercent(0.0),
-        OutlierPercent(0.0),
-        OutlierMs(0.0),
+        seed,
+        noise_percent,
+        outlier_percent,
+        outlier_ms,
         read_only,
         overrides,
     );
@@ -163,6 +168,9 @@ pub(crate) fn measure_plan<'py>(
 /// seed, noise_percent, outlier_percent, outlier_ms, read_only, overrides
 ///     For simulated devices: the seed; by how much times are misread, up to this share, evenly; how many completions are seen
 ///     late, and by how much on average; that it must not be written; values of the system to replace.
+/// within_s
+///     In how much time of the device's clock to be through: what a drive file can do without is left out where that turns out to be
+///     too short (`Measurement.left_out`).
 /// progress
 ///     Called about twenty times a second with a dict: `probe`, `samples`, `elapsed_s`, `expected_s`, and
 ///     `rest_s` for the probes after it (of the device's clock). An answer of `False` stops; so does Ctrl-C. What was
@@ -173,7 +181,7 @@ pub(crate) fn measure_plan<'py>(
 #[pyfunction]
 #[pyo3(signature = (device, *, probes=Vec::new(), record=None, resume=false, whole_device=false, file_mb=None, record_kib=None,
     repeats=None, scan_percent=ScanPercent(100.0), write=false, yes_destroy=None, seed=Seed(1), noise_percent=NoisePercent(0.0), outlier_percent=OutlierPercent(0.0), outlier_ms=OutlierMs(20.0), read_only=false,
-    overrides=Overrides::default(), progress=None))]
+    overrides=Overrides::default(), within_s=None, progress=None))]
 #[expect(
     clippy::too_many_arguments,
     clippy::fn_params_excessive_bools,
@@ -198,6 +206,7 @@ pub(crate) fn measure(
     outlier_ms: OutlierMs,
     read_only: bool,
     overrides: Overrides,
+    within_s: Option<WithinS>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Measurement> {
     let opening = open_options(
@@ -211,7 +220,8 @@ pub(crate) fn measure(
         overrides,
     );
     let scope = scope(whole_device, file_mb, record_kib, repeats, scan_percent);
-    let options = Options { probes, record, resume, scope };
+    let within_s = within_s.map(|within| within.0);
+    let options = Options { probes, record, resume, scope, within_s };
     let mut watcher = Watcher { progress, refusal: None };
     let measured = guarded(py, || {
         let mut device = headstack_measure::device::open(device, &opening)?;
@@ -224,7 +234,13 @@ pub(crate) fn measure(
     {
         return Err(error);
     }
-    Ok(Measurement { record: measured.record, stopped: measured.stopped })
+    let left_out = measured.left_out.iter().map(|probe| probe.as_str()).collect();
+    Ok(Measurement {
+        record: measured.record,
+        stopped: measured.stopped,
+        left_out,
+        took_s: Some(measured.took_s),
+    })
 }
 
 /// Asks Python whether to go on: when a probe begins, and now and then (measuring tells no oftener).
@@ -267,14 +283,14 @@ impl Watcher {
 #[pyfunction]
 pub(crate) fn read_measurement(path: PathBuf) -> PyResult<Measurement> {
     let record = record::store::read(&path).map_err(Error::from)?;
-    Ok(Measurement { record, stopped: None })
+    Ok(Measurement { record, stopped: None, left_out: Vec::new(), took_s: None })
 }
 
 /// The record that `_to_bytes` was asked of.
 #[pyfunction]
 pub(crate) fn _measurement_of(bytes: &[u8]) -> PyResult<Measurement> {
     let record = record::store::from_bytes(bytes).map_err(Error::from)?;
-    Ok(Measurement { record, stopped: None })
+    Ok(Measurement { record, stopped: None, left_out: Vec::new(), took_s: None })
 }
 
 /// What was measured: every access of every probe, raw.
@@ -282,6 +298,12 @@ pub(crate) fn _measurement_of(bytes: &[u8]) -> PyResult<Measurement> {
 pub(crate) struct Measurement {
     record: Record,
     stopped: Option<MeasureError>,
+    /// Probes that were left out on the way, to be through within `within_s`.
+    #[pyo3(get)]
+    left_out: Vec<&'static str>,
+    /// How long it took on the device's clock, in s; `None` of a record that was read.
+    #[pyo3(get)]
+    took_s: Option<f64>,
 }
 
 #[pymethods]

@@ -29,8 +29,12 @@ NOISE = Group("Noise of a simulated device", sort_key=5)
 
 PLANNED = (
     "whole_device", "file_mb", "record_kib", "repeats", "scan_percent", "write", "yes_destroy", "read_only", "overrides",
+    "seed", "noise_percent", "outlier_percent", "outlier_ms",
 )  # fmt: skip
-"""The options that say what will be done."""
+"""The options that say what will be done, and how long it takes."""
+
+LATE = 1.05
+"""By how many times `--within` may be exceeded without a word."""
 
 
 def measure(
@@ -192,7 +196,7 @@ def _measure(
         probes = tuple(each["probe"] for each in planned)
     try:
         with _progress(device, planned) as told:
-            found = measure.run(device, probes, record=record, resume=resume, progress=told, **options)
+            found = measure.run(device, probes, record=record, resume=resume, within_s=within_s, progress=told, **options)
     except KeyboardInterrupt:
         # It came when the core did not listen: what the journal holds is kept all the same.
         if record is None or not measure.journal(record).exists():
@@ -200,6 +204,7 @@ def _measure(
         word, code = signals.ending()
         output.error(word, _how_to_go_on(device, probes, record, 0))
         return code
+    _tell_times(device, found, within_s)
     if record is not None:
         output.wrote(record, f"{len(found):,} accesses")
     stopped = found.stopped
@@ -212,6 +217,16 @@ def _measure(
         if not len(found):
             return IN_PART
     return _tell(found, outputs, shows_first=True, json=json)
+
+
+def _tell_times(device: str, found: Measurement, within_s: float | None) -> None:
+    """Say what was left out on the way, and where it took longer all the same."""
+    if within_s is None:
+        return
+    if found.left_out:
+        output.note(f"left out on the way, to be through within {duration(within_s)}{_clock(device)}: {', '.join(found.left_out)}")
+    if found.took_s is not None and found.took_s > LATE * within_s:
+        output.note(f"it took {duration(found.took_s)}{_clock(device)}, longer than the {duration(within_s)} of --within: what a drive file is made of took longer than announced")
 
 
 def _refuse_without_file(planned: list[PlannedProbe], keep: tuple[Path | None, bool, float | None]) -> None:

@@ -13,6 +13,9 @@ use std::collections::BTreeMap;
 /// No track is shorter; what looks like it are answers of a cache.
 const SHORTEST_UNITS: u64 = 8;
 
+/// Jumps are of one kind that differ by less than this, in turns.
+const SAME_JUMP: f64 = 2e-4;
+
 /// A search in one region of the device.
 pub(crate) struct Finder<'s, 'a> {
     pub(crate) session: &'s mut Session<'a>,
@@ -21,6 +24,8 @@ pub(crate) struct Finder<'s, 'a> {
     /// Standard deviation of a measured angle, in turns.
     noise: f64,
     angles: BTreeMap<u64, f64>,
+    /// By how much angles jumped from track to track last, of each of two kinds, in turns.
+    pub(crate) jumps: Vec<f64>,
     /// Whether the borders that were found are measured once more.
     confirms: bool,
     /// The record's first sample of this search.
@@ -46,24 +51,56 @@ impl Run {
 impl<'s, 'a> Finder<'s, 'a> {
     pub(crate) fn new(session: &'s mut Session<'a>, series: u32, noise: f64) -> Self {
         let (unit, since) = (session.unit(), session.record.samples.len());
-        Self { session, series, unit, noise, angles: BTreeMap::new(), confirms: true, since }
+        Self {
+            session,
+            series,
+            unit,
+            noise,
+            angles: BTreeMap::new(),
+            jumps: Vec::new(),
+            confirms: true,
+            since,
+        }
     }
 
-    /// The same for very many tracks: what was measured of their borders is noted as theirs, not measured once more, unless
-    /// noise or late completions ask for it.
+    /// The same where tracks were followed before: they may jump as those did.
+    pub(crate) fn behind(self, jumps: Vec<f64>) -> Self {
+        Self { jumps, ..self }
+    }
+
+    /// The same for very many tracks: what was measured of their borders is noted as theirs, not measured once more, unless noise asks
+    /// for it.
     pub(crate) fn at_once(self) -> Self {
-        Self { confirms: self.session.repetitions > 1, ..self }
+        Self { confirms: self.session.repetitions > 2, ..self }
     }
 
     /// The angle of a sector; `None` where it cannot be accessed.
     pub(crate) fn angle(&mut self, lba: u64, guess: Option<f64>) -> Result<Option<f64>, MeasureError> {
+        self.foreseen(lba, guess, guess.as_slice())
+    }
+
+    /// The angle of a sector that lies on a line, or behind the next border.
+    fn angle_near(&mut self, lba: u64, on_line: f64) -> Result<Option<f64>, MeasureError> {
+        let behind = self.jumps.iter().map(|jump| wrap(on_line + jump));
+        let foreseen: Vec<f64> = std::iter::once(on_line).chain(behind).collect();
+        self.foreseen(lba, Some(on_line), &foreseen)
+    }
+
+    /// The angle of a sector that is foreseen to be one of some.
+    fn foreseen(
+        &mut self,
+        lba: u64,
+        guess: Option<f64>,
+        foreseen: &[f64],
+    ) -> Result<Option<f64>, MeasureError> {
         if let Some(&angle) = self.angles.get(&lba) {
             return Ok(Some(angle));
         }
         if lba + self.unit > self.session.sectors() {
             return Ok(None);
         }
-        let angle = self.session.angle((self.series, SEARCHING), Role::Measure, lba, guess)?;
+        let key = (self.series, SEARCHING);
+        let angle = self.session.foreseen_angle(key, Role::Measure, lba, (guess, foreseen))?;
         if let Some(angle) = angle {
             self.angles.insert(lba, angle);
         }
@@ -138,7 +175,7 @@ impl<'s, 'a> Finder<'s, 'a> {
             let way = (far - lba) as f64 * slope;
             let tolerance = self.tolerance(slope) + uncertain * way;
             let predicted = wrap(origin + way);
-            let Some(angle) = self.angle(far, Some(predicted))? else { return Ok(None) };
+            let Some(angle) = self.angle_near(far, predicted)? else { return Ok(None) };
             let off = wrap_signed(angle - predicted);
             if off.abs() > tolerance {
                 return self.bisect((lba, origin, slope, uncertain), lba + reach, far);
@@ -165,7 +202,7 @@ impl<'s, 'a> Finder<'s, 'a> {
             let middle = on + (off - on) / self.unit / 2 * self.unit;
             let way = (middle - lba) as f64 * slope;
             let predicted = wrap(origin + way);
-            let Some(angle) = self.angle(middle, Some(predicted))? else { return Ok(None) };
+            let Some(angle) = self.angle_near(middle, predicted)? else { return Ok(None) };
             if wrap_signed(angle - predicted).abs() > self.tolerance(slope) + uncertain * way {
                 off = middle;
             } else {
@@ -175,8 +212,12 @@ impl<'s, 'a> Finder<'s, 'a> {
         let (Some(before), Some(behind)) = (self.angle(on, None)?, self.angle(off, None)?) else {
             return Ok(None);
         };
-        let jump = wrap_signed(behind - before - slope * self.unit as f64).abs();
-        Ok((jump > 0.7 * self.tolerance(slope)).then_some((off, slope)))
+        let jump = wrap_signed(behind - before - slope * self.unit as f64);
+        let found = jump.abs() > 0.7 * self.tolerance(slope);
+        if found {
+            self.note_jump(jump);
+        }
+        Ok(found.then_some((off, slope)))
     }
 
     /// Up to `count` consecutive tracks, the first of them behind `lba`; fewer at the device's end or where the tracks cannot
@@ -243,10 +284,20 @@ impl<'s, 'a> Finder<'s, 'a> {
         let Some(origin) = self.angle(first, None)? else { return Ok(false) };
         let on_line = wrap(origin + (sectors - self.unit) as f64 * slope);
         let Some(before) = self.angle(last, Some(on_line))? else { return Ok(false) };
-        let Some(after) = self.angle(behind, Some(on_line))? else { return Ok(false) };
+        let further = before + slope * self.unit as f64;
+        let Some(after) = self.angle_near(behind, wrap(further))? else { return Ok(false) };
         let tolerance = self.tolerance(slope);
-        let jump = wrap_signed(after - before - slope * self.unit as f64).abs();
-        Ok(wrap_signed(before - on_line).abs() <= tolerance + 0.01 && jump > tolerance)
+        let jump = wrap_signed(after - further);
+        self.note_jump(jump);
+        Ok(wrap_signed(before - on_line).abs() <= tolerance + 0.01 && jump.abs() > tolerance)
+    }
+
+    /// Keeps the last jumps of two kinds: those of heads and of cylinders.
+    fn note_jump(&mut self, jump: f64) {
+        let unlike = |other: &f64| wrap_signed(other - jump).abs() > SAME_JUMP;
+        self.jumps.retain(unlike);
+        self.jumps.insert(0, jump);
+        self.jumps.truncate(2);
     }
 
     /// Measures the two sides of a border once more, as the borders of track `number`.
@@ -256,7 +307,12 @@ impl<'s, 'a> Finder<'s, 'a> {
         }
         for lba in [first - self.unit, first] {
             let guess = self.angles.get(&lba).copied();
-            self.session.angle((self.series, number), Role::Measure, lba, guess)?;
+            self.session.foreseen_angle(
+                (self.series, number),
+                Role::Measure,
+                lba,
+                (guess, guess.as_slice()),
+            )?;
         }
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use super::disk_clock::DiskClock;
 use super::sighting::{Sighting, agreeing, angle_of};
-use super::spindle::Spindle;
+use super::spindle::{Spindle, wrap_signed};
 use crate::MeasureError;
 use crate::device::{Access, Device, Mode, Window};
 use crate::memory::{HitTimes, Memory};
@@ -28,6 +28,8 @@ const AGREE: f64 = 5e-4;
 const AGREE_SIGMAS: f64 = 6.0;
 /// The same by the disk's clock: where the speed has just changed, it shows that by the next time that it is set.
 const AGREE_BY_DISK: f64 = 5e-5;
+/// What was foreseen is off by no more than this, in turns, or so many standard deviations.
+const FORESEEN: f64 = 5e-5;
 /// For each that must agree, so many are measured at most.
 const MOST_REPETITIONS: usize = 4;
 /// An access that took so much longer than the shortest missed its sector, in turns.
@@ -375,6 +377,18 @@ impl<'a> Session<'a> {
         lba: u64,
         guess: Option<f64>,
     ) -> Result<Option<f64>, MeasureError> {
+        self.foreseen_angle(key, role, lba, (guess, &[]))
+    }
+
+    /// The same of a sector whose angle is foreseen to be one of some. Where completions are exact but for some that are late, the first
+    /// to come at one of these was not late: that would be a matter of one in 100,000.
+    pub(crate) fn foreseen_angle(
+        &mut self,
+        key: (u32, i64),
+        role: Role,
+        lba: u64,
+        (guess, foreseen): (Option<f64>, &[f64]),
+    ) -> Result<Option<f64>, MeasureError> {
         let spindle = self.spindle()?;
         let mut seen: Vec<Sighting> = Vec::with_capacity(self.repetitions);
         let mut guess = guess;
@@ -401,10 +415,19 @@ impl<'a> Session<'a> {
             }
             let agreed = agreeing(&seen, tolerance);
             guess = Some(angle_of(&agreed));
+            if seen.len() == 1 && self.is_as_foreseen(seen[0], foreseen) {
+                break;
+            }
             if agreed.iter().filter(|seen| hit(seen)).count() >= self.repetitions {
                 break;
             }
         }
         Ok(guess)
+    }
+
+    fn is_as_foreseen(&self, seen: Sighting, foreseen: &[f64]) -> bool {
+        let tolerance = FORESEEN.max(AGREE_SIGMAS * self.noise);
+        let only_late = self.repetitions == 2 && self.clock.is_none();
+        only_late && foreseen.iter().any(|angle| wrap_signed(seen.phase - angle).abs() <= tolerance)
     }
 }

@@ -26,7 +26,7 @@ pub(super) static ANGLES: Probe = Probe {
     resumes: false,
     expected_s: |outlook| {
         let read = outlook.by_size(300.0, 5.0) * (1.0 + outlook.others);
-        outlook.zones * outlook.revolutions(outlook.by_size(400.0, 60.0), read) * outlook.angles
+        outlook.zones * outlook.revolutions(outlook.by_size(400.0, 60.0), read) * outlook.angles()
     },
     run,
 };

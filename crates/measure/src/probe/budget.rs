@@ -72,6 +72,21 @@ pub fn fitting(
     Ok(fits)
 }
 
+/// Of what is still to do, what a drive file can do without and there is no time left for, by how long each is expected to take. What it
+/// cannot do without is done all the same: what was measured before would be of little use without.
+pub(crate) fn too_long(rest: &[&Probe], expected_s: &[f64], left_s: f64) -> Vec<ProbeName> {
+    let mut total_s: f64 = expected_s.iter().sum();
+    let mut left_out = Vec::new();
+    for name in LEFT_OUT[..DISPENSABLE].iter().copied().take_while(|_| left_s.is_finite()) {
+        let Some(place) = rest.iter().position(|probe| probe.name == name) else { continue };
+        if total_s > left_s {
+            total_s -= expected_s[place];
+            left_out.push(name);
+        }
+    }
+    left_out
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -84,8 +84,8 @@ pub(crate) struct Outlook<'a> {
     pub(super) revolution_s: f64,
     /// What the device streams in the middle, in bytes per second.
     pub(super) bytes_per_s: f64,
-    /// Accesses for each angle.
-    pub(super) angles: f64,
+    /// How many measurements of an angle must agree.
+    pub(super) repetitions: usize,
     /// Where the device is only read: reads elsewhere for each read of the media.
     pub(super) others: f64,
     /// Zones.
@@ -108,7 +108,7 @@ impl<'a> Outlook<'a> {
             scope,
             revolution_s,
             bytes_per_s,
-            angles: known.repetitions as f64,
+            repetitions: known.repetitions,
             others: seen(ProbeName::Cache, known.keeps.others as f64, SOME_OTHERS),
             zones: seen(ProbeName::Zones, known.zones.len() as f64, SOME_ZONES),
         }
@@ -120,6 +120,7 @@ impl<'a> Outlook<'a> {
         Self {
             revolution_s: or(look.revolution_s, self.revolution_s),
             bytes_per_s: or(look.bytes_per_s, self.bytes_per_s),
+            repetitions: look.repetitions,
             ..self
         }
     }
@@ -128,6 +129,21 @@ impl<'a> Outlook<'a> {
     pub(super) fn streaming(self, look: Look) -> Self {
         let bytes_per_s = if look.bytes_per_s > 0.0 { look.bytes_per_s } else { self.bytes_per_s };
         Self { bytes_per_s, ..self }
+    }
+
+    /// How many times as long angles take as on a device whose completions are seen exactly: where some are late, many are foreseen.
+    pub(super) fn angles(&self) -> f64 {
+        self.at_noise([1.6, 3.5, 5.0])
+    }
+
+    /// How many times as long something takes where some completions are late, and through slight and much noise.
+    pub(super) fn at_noise(&self, times: [f64; 3]) -> f64 {
+        match self.repetitions {
+            0 | 1 => 1.0,
+            2 => times[0],
+            3 => times[1],
+            _ => times[2],
+        }
     }
 
     /// What drives of today need, with tens of zones and tracks along surfaces, or what smaller ones do.

@@ -2,7 +2,9 @@
 //! measurement will take.
 
 use crate::MeasureError;
+use crate::angles::median::{median, spread};
 use crate::device::{Access, Device, Mode};
+use crate::reading::known;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 
@@ -10,6 +12,12 @@ use rand_pcg::Pcg64;
 const READS: usize = 96;
 /// Within this share of the device, where seeks are short and all about as long.
 const NEARBY: u64 = 64;
+/// Reads of one sector, which all take the same but for what is misread, and late.
+const AGAIN: usize = 200;
+/// What takes longer than most by this share, and so many times what they differ by, is late.
+const LATE: f64 = 0.2;
+const TIMES_SPREAD: f64 = 10.0;
+
 /// Reads one behind the other, and the bytes of each.
 const BLOCKS: u64 = 24;
 const BLOCK_BYTES: u64 = 128 << 10;
@@ -21,12 +29,20 @@ pub(crate) struct Look {
     pub(crate) revolution_s: f64,
     /// What the device streams, in bytes per second.
     pub(crate) bytes_per_s: f64,
+    /// How many measurements of an angle will have to agree.
+    pub(crate) repetitions: usize,
 }
 
 impl Look {
     /// Reads here and there.
     pub(crate) fn at(device: &mut dyn Device) -> Result<Self, MeasureError> {
-        Ok(Self { revolution_s: revolution_s(device)?, bytes_per_s: bytes_per_s(device)? })
+        let (revolution_s, bytes_per_s) = (revolution_s(device)?, bytes_per_s(device)?);
+        Ok(Self { revolution_s, bytes_per_s, repetitions: 1 })
+    }
+
+    /// The same, and how exactly a host sees completions.
+    pub(crate) fn with_noise(device: &mut dyn Device) -> Result<Self, MeasureError> {
+        Ok(Self { repetitions: needed(device)?, ..Self::at(device)? })
     }
 }
 
@@ -37,6 +53,23 @@ fn read(device: &mut dyn Device, lba: u64, sectors: u64) -> Result<Option<f64>, 
         Err(error) if error.is_of_one_access() => Ok(None),
         Err(error) => Err(error),
     }
+}
+
+/// How many measurements of an angle will have to agree, by reads of one sector: a cache answers them, or each waits a turn.
+fn needed(device: &mut dyn Device) -> Result<usize, MeasureError> {
+    let unit = device.info().unit();
+    let lba = device.info().sectors / 2 / unit * unit;
+    let mut times = Vec::with_capacity(AGAIN);
+    for _ in 0..AGAIN {
+        times.extend(read(device, lba, unit)?);
+    }
+    if times.is_empty() {
+        return Ok(1);
+    }
+    let (usual, off) = (median(&times), spread(&times));
+    let late = times.iter().filter(|&&time| time - usual > (LATE * usual).max(TIMES_SPREAD * off)).count();
+    // A wait for a sector is half a turn on average, and misread in proportion.
+    Ok(known::repetitions(0.5 * off / usual, late as f64 / times.len() as f64))
 }
 
 /// Reads of sectors at all angles: what they wait for them is spread evenly over a revolution.

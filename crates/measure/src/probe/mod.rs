@@ -2,7 +2,7 @@
 //! [`PROBES`]; its name stands in [`ProbeName`]. What its samples mean is found out elsewhere, never here.
 
 mod angles;
-mod budget;
+pub(crate) mod budget;
 mod cache;
 mod description;
 mod evenly;
@@ -131,7 +131,7 @@ pub(crate) fn expected_s(probe: &Probe, record: &Record, scope: &Scope, look: Op
 /// # Errors
 /// [`MeasureError::Gone`] if the device is no longer there.
 pub fn announce(probes: &[&Probe], device: &mut dyn Device, scope: &Scope) -> Result<Vec<f64>, MeasureError> {
-    let look = Look::at(device)?;
+    let look = Look::with_noise(device)?;
     let record = Record::new(device.info().clone());
     let outlook = Outlook::of(&record, scope).after(look);
     Ok(probes.iter().map(|probe| (probe.expected_s)(&outlook)).collect())

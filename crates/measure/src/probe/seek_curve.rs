@@ -26,6 +26,7 @@ pub(super) static SEEK_CURVE: Probe = Probe {
     resumes: false,
     expected_s: |outlook| {
         outlook.revolutions(outlook.by_size(10_000.0, 22_000.0), 3_500.0 + 1_500.0 * outlook.others)
+            * outlook.at_noise([1.3, 1.3, outlook.by_size(1.2, 3.5)])
     },
     run,
 };
@@ -169,15 +170,15 @@ impl Curve {
     }
 }
 
-/// Ways from a surface to the next, without noise and with it.
-const SURFACES: [usize; 2] = [3, 16];
+/// Ways from a surface to the next: where times are exact, where some are late, and through noise.
+const SURFACES: [usize; 3] = [3, 6, 16];
 
 /// Along surfaces, the next one comes too rarely for the tracks at the start to show what a change of head takes.
 fn to_surfaces(session: &mut Session<'_>, map: &CylinderMap) -> Result<(), MeasureError> {
     let (unit, mode) = (session.unit(), session.mode);
     let changes = map.surface_changes();
     for (series, mode) in [(WRITES_TO_SURFACE, mode), (READS_TO_SURFACE, Mode::Read)] {
-        let ways = changes.iter().take(SURFACES[usize::from(session.repetitions > 1)]);
+        let ways = changes.iter().take(SURFACES[session.repetitions.min(3) - 1]);
         for (step, &(last, next, sectors)) in ways.enumerate() {
             let way = Way {
                 from: (last + sectors / 2) / unit * unit,

@@ -22,7 +22,8 @@ pub(super) static SURFACES: Probe = Probe {
     on_formula: false,
     resumes: false,
     expected_s: |outlook| {
-        outlook.revolutions(outlook.by_size(150.0, 20_000.0), 500.0 + 60.0 * outlook.others) * outlook.angles
+        outlook.revolutions(outlook.by_size(150.0, 20_000.0), 500.0 + 60.0 * outlook.others)
+            * outlook.at_noise([1.3, 5.0, 9.0])
     },
     run,
 };

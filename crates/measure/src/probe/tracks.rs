@@ -15,7 +15,7 @@ pub(super) static TRACKS_AT_START: Probe = Probe {
     writes: Writing::WhereAllowed,
     on_formula: false,
     resumes: false,
-    expected_s: |outlook| outlook.revolutions(450.0, 200.0 + 8.0 * outlook.others) * outlook.angles,
+    expected_s: |outlook| outlook.revolutions(450.0, 200.0 + 8.0 * outlook.others) * outlook.angles(),
     run,
 };
 
@@ -29,7 +29,7 @@ pub(super) static ZONE_TRACKS: Probe = Probe {
     expected_s: |outlook| {
         outlook
             .revolutions(outlook.by_size(2_000.0, 5_000.0), outlook.zones * (100.0 + 30.0 * outlook.others))
-            * outlook.angles
+            * outlook.angles()
     },
     run: run_zones,
 };

@@ -16,7 +16,7 @@ pub(super) static ZONES: Probe = Probe {
     resumes: false,
     expected_s: |outlook| {
         outlook.revolutions(outlook.by_size(9_000.0, 30_000.0), 4_000.0 + 3_000.0 * outlook.others)
-            * outlook.angles
+            * outlook.at_noise([1.4, 3.5, 5.0])
     },
     run,
 };
@@ -43,6 +43,7 @@ fn run(session: &mut Session<'_>, context: &Context) -> Result<(), MeasureError>
         unit: session.unit(),
         session,
         hint: context.known.sectors_per_track.map(|sectors| 1.0 / sectors),
+        jumps: Vec::new(),
     };
     let end = survey.session.sectors();
     let mut places: Vec<(u64, u64)> = Vec::new();
@@ -77,6 +78,8 @@ struct Survey<'s, 'a> {
     noise: f64,
     unit: u64,
     hint: Option<f64>,
+    /// By how much angles jumped from track to track at the place before.
+    jumps: Vec<f64>,
 }
 
 impl Survey<'_, '_> {
@@ -94,8 +97,10 @@ impl Survey<'_, '_> {
 
     fn length_at(&mut self, lba: u64, tracks: usize) -> Result<Option<u64>, MeasureError> {
         let lba = lba / self.unit * self.unit;
-        let mut finder = Finder::new(self.session, self.series, self.noise);
+        let mut finder =
+            Finder::new(self.session, self.series, self.noise).behind(std::mem::take(&mut self.jumps));
         let run = finder.tracks(lba, tracks, self.hint, 0)?;
+        self.jumps = finder.jumps;
         self.series += 1;
         if let Some(run) = &run {
             self.hint = Some(run.slope);

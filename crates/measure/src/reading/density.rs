@@ -95,7 +95,9 @@ fn by_few_sectors(borders: &[Border]) -> Option<Vec<u64>> {
         let place = (first + heads * MOST_HEADS + head - skipped) % heads;
         median(&tracks.iter().skip(place).step_by(heads).map(|&n| n as f64).collect::<Vec<_>>()) as u64
     };
-    Some((0..heads).map(of).collect())
+    let found: Vec<u64> = (0..heads).map(of).collect();
+    // A track with a slipped sector is as wide as one of a sector fewer: a few of those, and all heads have the same.
+    (heads == 0 || found.iter().any(|&sectors| sectors != found[0])).then_some(found)
 }
 
 /// From a sector to the next, in turns, by the tracks that were followed: each its own where surfaces differ in density.
@@ -138,6 +140,9 @@ mod tests {
         // The last track of each cylinder has spares: its sectors are as wide as the others'.
         let spare = by_head(&borders((0..72).map(|at| (if at % 4 == 3 { 490 } else { 500 }, 500.1))));
         assert_eq!(spare, None);
+        let slipped =
+            by_head(&borders((0..72).map(|at| if at % 19 == 7 { (299, 299.0) } else { (300, 300.0) })));
+        assert_eq!(slipped, None);
         let zone = by_head(&borders((0..72).map(|at| if at < 30 { (500, 500.0) } else { (480, 480.0) })));
         assert_eq!(zone, None);
     }

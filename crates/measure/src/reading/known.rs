@@ -60,6 +60,17 @@ pub(crate) struct Known {
 /// Where fewer completions than this share are late, one measurement of an angle is as good as several.
 const RARELY_LATE: f64 = 1e-3;
 
+/// How many measurements of an angle must agree, by the standard deviation of one, in turns, and by how many are late.
+pub(crate) fn repetitions(noise_turns: f64, late_share: f64) -> usize {
+    match noise_turns {
+        quiet if quiet < 2e-5 && late_share < RARELY_LATE => 1,
+        // One alone may be late; that two are, and late by the same angle, is a matter of one in 100,000.
+        quiet if quiet < 2e-5 => 2,
+        slight if slight < 2e-4 => 3,
+        _ => 5,
+    }
+}
+
 impl Known {
     pub(crate) fn of(record: &Record) -> Self {
         let rotation = rotation::rotation(record);
@@ -69,15 +80,8 @@ impl Known {
             if by_disk { rotation.own_noise } else { rotation.noise_ms / rotation.turn_ms }
         });
         let late_share = rotation.map_or(0.0, |rotation| rotation.late_share);
-        let repetitions = match noise_turns {
-            // Where the speed has just changed, one is off.
-            _ if by_disk => 2,
-            quiet if quiet < 2e-5 && late_share < RARELY_LATE => 1,
-            // One alone may be late; that two are, and late by the same angle, is a matter of one in 100,000.
-            quiet if quiet < 2e-5 => 2,
-            slight if slight < 2e-4 => 3,
-            _ => 5,
-        };
+        // Where the speed has just changed, one is off.
+        let repetitions = if by_disk { 2 } else { repetitions(noise_turns, late_share) };
         let least_turns = spindle.and_then(|spindle| least_at_one_sector(record, spindle));
         // Issued just in time, an access takes about the least time, and its error is a share of that.
         let share = least_turns.map_or(1.0, |least| (1.5 * least + 8.0 * noise_turns).min(1.0));
