@@ -51,6 +51,8 @@ fn were_so_many(found: &Extraction, writes: u64) -> Option<WriteCacheFindings> {
         policy: "immediate-reporting",
         runs: Some(writes),
         quick_ms: cache.quick_ms,
+        overhead_ms: cache.overhead_ms,
+        behind_write_ms: cache.behind_write_ms,
         bus_mb_per_s: cache.bus_mb_per_s,
         bus_ci95_mb_per_s: cache.bus_ci95_mb_per_s,
         ..WriteCacheFindings::default()

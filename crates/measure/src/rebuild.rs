@@ -110,6 +110,8 @@ const MOST_LATER_CI95_MS: f64 = 0.02;
 
 /// By how much later a write asks for its data behind a read, at most, in ms.
 const DATA_LATER_MS: f64 = 0.02;
+/// The policy of a drive that holds few writes.
+const EARLY: &str = "immediate-reporting";
 
 struct Builder<'a> {
     found: &'a Extraction,
@@ -234,19 +236,10 @@ impl Builder<'_> {
         for path in ["queue_depth", "scheduler"] {
             self.assumed(&format!("controller.{path}"), "cannot be told apart from the overhead");
         }
-        let cached = found.write_cache.as_ref().and_then(|cache| cache.overhead_ms);
-        let write = cached.unwrap_or(write - self.data_behind_overhead());
+        let write = self.cached_overhead().unwrap_or(write - self.data_behind_overhead());
         let (read_end, write_end) = self.ends(read - bus_ms, write);
         let hit = hit.map(|ms| (ms - read_end).max(0.0));
-        let data_after = self.write_data_after().map(|ms| (ms - write_end).max(0.0));
-        if data_after.is_some() {
-            self.measured(
-                "controller.write_data_after_ms",
-                "probe write-cache: writes that are complete early",
-            );
-        } else {
-            self.assumed("controller.write_data_after_ms", "cannot be told apart from the overhead");
-        }
+        let data_after = self.data_after(write_end);
         if hit.is_some() {
             self.measured("controller.hit_overhead_ms", "probe overhead");
         }
@@ -254,12 +247,12 @@ impl Builder<'_> {
         Some(ControllerSpec {
             read_overhead_ms: read,
             write_overhead_ms: write,
-            write_data_after_ms: Some(data_after.unwrap_or(0.0)),
+            write_data_after_ms: data_after,
             hit_overhead_ms: hit,
             read_completion_ms: read_end,
             write_completion_ms: write_end,
             overhead_beside_seek_ms: beside_ms.min(read).min(write),
-            by_history: self.by_history(read, write, hit),
+            by_history: self.by_history(read, (write, write_end), hit),
             ..ControllerSpec::default()
         })
     }
@@ -284,21 +277,53 @@ impl Builder<'_> {
         (later.clamp(0.0, read_ms.max(0.0)), (-later).clamp(0.0, write_ms.max(0.0)))
     }
 
+    /// When a write asks for its data, in ms; absent: behind its overhead.
+    fn data_after(&mut self, write_end_ms: f64) -> Option<f64> {
+        let path = "controller.write_data_after_ms";
+        if self.early_overheads().is_some() {
+            return None;
+        }
+        let shown = self.write_data_after().map(|ms| (ms - write_end_ms).max(0.0));
+        match shown {
+            Some(_) => self.measured(path, "probe write-cache: writes that are complete early"),
+            None => self.assumed(path, "cannot be told apart from the overhead"),
+        }
+        shown.or(Some(0.0))
+    }
+
+    /// What a write takes that is reported early, its data left out, in ms: behind a read, and behind a write. `None` unless it is seen that
+    /// the data come behind an overhead of its own: where it is more than what the least time of a write to the media leaves for that,
+    /// or one time behind a read and another behind a write.
+    fn early_overheads(&self) -> Option<[f64; 2]> {
+        let cache = self.found.write_cache.as_ref().filter(|cache| cache.policy == EARLY)?;
+        let by_one = || cache.quick_ms.map(|quick_ms| quick_ms - self.write_sector_bus_ms());
+        let behind_read_ms = cache.overhead_ms.or_else(by_one)?;
+        let left_ms = self.found.value("mtm_ms")? - 0.5 * self.write_sector_bus_ms();
+        let shows = cache.behind_write_ms.is_some() || behind_read_ms > left_ms;
+        shows.then(|| [behind_read_ms, cache.behind_write_ms.unwrap_or(behind_read_ms)])
+    }
+
+    /// What a write takes that a write cache takes at once, its data left out, in ms.
+    fn cached_overhead(&self) -> Option<f64> {
+        self.found.write_cache.as_ref().filter(|cache| cache.policy != EARLY)?.overhead_ms
+    }
+
     /// When a write asks for its data, in ms, by those that are complete when they are in the buffer.
     fn write_data_after(&self) -> Option<f64> {
         if let Some((overhead_ms, waits)) = self.waits_for_data() {
             return Some(if waits { overhead_ms.max(0.0) } else { 0.0 });
         }
-        let quick_ms = self.found.write_cache.as_ref()?.quick_ms?;
+        let cache = self.found.write_cache.as_ref()?;
         let least_ms = self.found.value("mtm_ms")?;
-        // Those behind a read may take longer than what is measured behind writes.
-        let after_ms = (quick_ms - self.write_sector_bus_ms()).max(0.0);
+        // One alone may follow a read, which changes what it takes.
+        let by_one = || cache.quick_ms.map(|quick_ms| quick_ms - self.write_sector_bus_ms());
+        let after_ms = cache.overhead_ms.or_else(by_one)?.max(0.0);
         (after_ms < least_ms + DATA_LATER_MS).then_some(after_ms)
     }
 
     /// What a write takes that the cache takes at once, in ms, its data left out, and whether one to the media waits for them, too.
     fn waits_for_data(&self) -> Option<(f64, bool)> {
-        let overhead_ms = self.found.write_cache.as_ref()?.overhead_ms?;
+        let overhead_ms = self.cached_overhead()?;
         let later_ms = self.found.value("mtm_ms")? - overhead_ms;
         Some((overhead_ms, later_ms > 0.5 * self.write_sector_bus_ms()))
     }
@@ -307,6 +332,9 @@ impl Builder<'_> {
     fn data_behind_overhead(&self) -> f64 {
         if let Some((_, waits)) = self.waits_for_data() {
             return if waits { self.write_sector_bus_ms() } else { 0.0 };
+        }
+        if self.early_overheads().is_some() {
+            return self.write_sector_bus_ms();
         }
         let quick_ms = self.found.write_cache.as_ref().and_then(|cache| cache.quick_ms);
         let waits = quick_ms
@@ -325,7 +353,12 @@ impl Builder<'_> {
     }
 
     /// Overheads by the command before, where a seek begins later or earlier behind a read.
-    fn by_history(&mut self, read_ms: f64, write_ms: f64, hit: Option<f64>) -> Option<OverheadsByHistory> {
+    fn by_history(
+        &mut self,
+        read_ms: f64,
+        (write_ms, write_end_ms): (f64, f64),
+        hit: Option<f64>,
+    ) -> Option<OverheadsByHistory> {
         let found = self.found;
         let later = |name: &str| {
             let shows = |parameter: &&Parameter| {
@@ -334,7 +367,11 @@ impl Builder<'_> {
             found.parameter(name).filter(shows).and_then(|parameter| parameter.value)
         };
         let (read, write) = (later("read_after_read_ms"), later("write_after_read_ms"));
-        read.or(write)?;
+        let early = self.early_overheads().map(|all| all.map(|ms| (ms - write_end_ms).max(0.0)));
+        read.or(write).or(early.map(|all| all[0]))?;
+        // The seek of a write to the media begins when one of those would be complete on its track.
+        let seeks_ms = write_ms + if early.is_some() { self.data_behind_overhead() } else { 0.0 };
+        let write = write.or(early.map(|_| 0.0));
         let cache = found.cache.as_ref();
         let more = cache.and_then(|cache| Some(cache.hit_after_write_ms? - cache.hit_ms?)).unwrap_or(0.0);
         let hit = hit.unwrap_or(read_ms).max(0.0);
@@ -347,9 +384,9 @@ impl Builder<'_> {
             stream_wait_ms: None,
             read_miss_ms: [read_ms; 2],
             write_hit_ms: [write_ms; 2],
-            write_miss_ms: [write_ms; 2],
+            write_miss_ms: early.unwrap_or([write_ms; 2]),
             read_seek_after_ms: read.map(|later| after(read_ms - beside_ms, later)),
-            write_seek_after_ms: write.map(|later| after(write_ms - beside_ms, later)),
+            write_seek_after_ms: write.map(|later| after(seeks_ms - beside_ms, later)),
         })
     }
 

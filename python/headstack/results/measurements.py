@@ -289,6 +289,8 @@ class WriteCacheFindings(TypedDict):
     quick_ms: Figure
     overhead_ms: Figure
     """A write of no sectors that the cache takes at once; null where no writes of several sizes showed it."""
+    behind_write_ms: Figure
+    """With immediate reporting, the same behind a write; null where that is as behind a read, or was not seen."""
     bus_mb_per_s: Figure
     bus_ci95_mb_per_s: Figure
     size_kib: Figure

@@ -4,7 +4,7 @@ use super::bus;
 use crate::angles::spindle::Spindle;
 use crate::reading::{fill, whole};
 use crate::record::Record;
-use crate::record::series::write_cache::{LARGE, SMALL};
+use crate::record::series::write_cache::{LARGE, SMALL, TWO_PLACES};
 use serde::Serialize;
 
 /// What is known of the write cache, where writes are complete before they are on the media.
@@ -16,6 +16,8 @@ pub struct WriteCacheFindings {
     pub quick_ms: Option<f64>,
     /// A write of no sectors that the cache takes at once, in ms: what its data take on the bus is left out.
     pub overhead_ms: Option<f64>,
+    /// With immediate reporting, the same behind a write, where that differs from behind a read.
+    pub behind_write_ms: Option<f64>,
     /// Host to drive, in 10⁶ bytes per second; absent where no writes of several sizes showed it.
     pub bus_mb_per_s: Option<f64>,
     /// 95 % confidence, half width, in 10⁶ bytes per second.
@@ -41,17 +43,39 @@ const ABOUT: f64 = 0.25;
 /// Small writes that hold less than this share of what large ones do are limited by their number.
 const BY_NUMBER: f64 = 0.7;
 
+/// Early writes take the same within this share, and so many of those that the cache may take early do.
+const ALIKE: f64 = 0.02;
+const LEAST_SHARE: f64 = 0.2;
+/// They differ from those behind a read by more than this, in ms.
+const LEAST_OTHER_MS: f64 = 0.02;
+
+/// What a write that is reported early takes behind a write, its data left out, where that is another time than behind a read: those of
+/// two places in turn that took the least.
+fn behind_write(record: &Record, line: &bus::Line) -> Option<f64> {
+    let bytes = record.head.device.unit() as f64 * f64::from(record.head.device.sector_bytes);
+    let data_ms = bytes / line.mb_per_s?.0 / 1e3;
+    let latencies: Vec<f64> = fill::of(record, TWO_PLACES).iter().map(|sample| sample.latency_ms()).collect();
+    let least_ms = latencies.iter().copied().reduce(f64::min)?;
+    let alike = latencies.iter().filter(|&&ms| ms < (1.0 + ALIKE) * least_ms).count();
+    let behind_ms = least_ms - data_ms;
+    let differs = (behind_ms - line.foot_ms).abs() > LEAST_OTHER_MS;
+    (differs && alike as f64 > LEAST_SHARE * latencies.len() as f64).then_some(behind_ms)
+}
+
 /// What the probe `write-cache` found by filling the cache; `None` where it did not have to.
 pub(super) fn write_cache(record: &Record, spindle: Option<Spindle>) -> Option<WriteCacheFindings> {
     let small = fill::fill(record, SMALL)?;
     if !fill::is_quick(record, SMALL, spindle) {
         let runs = fill::at_once(record, spindle);
         let quick_ms = runs.and_then(|runs| fill::least_ms(record, runs));
-        let rate = bus::of_cached_writes(record).and_then(|line| line.mb_per_s);
+        let line = bus::of_cached_writes(record);
+        let rate = line.and_then(|line| line.mb_per_s);
         return Some(WriteCacheFindings {
             policy: "immediate-reporting",
             runs,
             quick_ms,
+            overhead_ms: line.map(|line| line.foot_ms),
+            behind_write_ms: line.and_then(|line| behind_write(record, &line)),
             bus_mb_per_s: rate.map(|rate| rate.0),
             bus_ci95_mb_per_s: rate.map(|rate| rate.1),
             ..Default::default()
@@ -76,6 +100,7 @@ pub(super) fn write_cache(record: &Record, spindle: Option<Spindle>) -> Option<W
         policy: "write-back",
         quick_ms: Some(small.quick_ms),
         overhead_ms: line.map(|line| line.foot_ms),
+        behind_write_ms: None,
         bus_mb_per_s: rate.map(|rate| rate.0),
         bus_ci95_mb_per_s: rate.map(|rate| rate.1),
         size_kib: whole.or(Some(kib(largest))),

@@ -78,7 +78,7 @@ fn foretold_ms(record: &Record, sectors: u64, latencies_ms: &[f64]) -> Option<f6
     is_foretold(latencies_ms, ms).then_some(ms)
 }
 
-fn of(record: &Record, series: u32) -> Vec<&Sample> {
+pub(crate) fn of(record: &Record, series: u32) -> Vec<&Sample> {
     let of_series = |sample: &&Sample| sample.series == series && sample.role == Role::Measure;
     record.of(ProbeName::WriteCache).filter(of_series).collect()
 }

@@ -41,6 +41,8 @@ pub(crate) mod overhead {
 
 /// Of the probe `write-cache`, behind those that show whether writes are complete early.
 pub(crate) mod write_cache {
+    /// Writes at two places in turn.
+    pub(crate) const TWO_PLACES: u32 = 4;
     /// Writes of one unit, until they wait, and some more.
     pub(crate) const SMALL: u32 = 5;
     /// The same with large ones.
