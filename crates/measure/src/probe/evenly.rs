@@ -16,6 +16,10 @@ use crate::record::series::surfaces::EVEN;
 const MARGIN: u64 = 2;
 /// Tracks of a zone that are followed one by one.
 const FIRST: usize = 12;
+/// So many tracks of a zone are left out before them.
+const AFTER: u64 = 32;
+/// So large a share of the tracks may be of zones that are not even: short ones hide in others.
+const ODD: f64 = 0.2;
 
 /// Even tracks, from the first that was followed.
 struct Even {
@@ -64,38 +68,54 @@ impl Even {
     }
 }
 
-/// Whether the tracks of each zone follow each other as its first ones do, all of them or the first `most` of the device.
+/// Whether the tracks of the zones follow each other as their first ones do, most of the first `most` of the device.
 pub(super) fn evenly(session: &mut Session<'_>, known: &Known, most: u64) -> Result<bool, MeasureError> {
-    let mut before = 0;
+    let (mut looked, mut even) = (0, 0);
     for (number, zone) in (0..).zip(&known.zones) {
-        if before >= most {
+        if looked >= most {
             break;
         }
-        let series = EVEN + number;
-        let borders =
-            if number == 0 { known.borders.clone() } else { first_tracks(session, known, zone, series)? };
-        let Some(mut even) = Even::of(&borders, zone.sectors_per_track, session.unit()) else {
-            return Ok(false);
-        };
-        let behind = zone.end_lba.saturating_sub(even.first) / zone.sectors_per_track;
-        let last = behind.saturating_sub(MARGIN).min(most - before);
-        let mut finder = Finder::new(session, series, known.angle_noise);
-        if !is_even(&mut finder, &mut even, last)? {
+        let tracks = zone.tracks().min(most - looked);
+        looked += tracks;
+        if is_zone_even(session, known, (zone, EVEN + number), tracks)? {
+            even += tracks;
+        } else if (looked - even) as f64 > ODD * most as f64 {
             return Ok(false);
         }
-        before += zone.tracks();
     }
-    Ok(before > 0)
+    Ok(even as f64 > (1.0 - ODD) * looked as f64)
 }
 
-/// Some tracks at the beginning of a zone.
+/// The same of one zone, up to so many tracks.
+fn is_zone_even(
+    session: &mut Session<'_>,
+    known: &Known,
+    (zone, series): (&Zone, u32),
+    tracks: u64,
+) -> Result<bool, MeasureError> {
+    // Those that were followed at the start were so long before: the least error of the speed has moved them since.
+    let mut borders = first_tracks(session, known, zone, series)?;
+    let end = zone.end_lba.saturating_sub(MARGIN * zone.sectors_per_track);
+    borders.retain(|border| border.first <= end);
+    let Some(mut even) = Even::of(&borders, zone.sectors_per_track, session.unit()) else {
+        return Ok(false);
+    };
+    let behind = zone.end_lba.saturating_sub(even.first) / zone.sectors_per_track;
+    let last = behind.saturating_sub(MARGIN).min(tracks);
+    let mut finder = Finder::new(session, series, known.angle_noise);
+    is_even(&mut finder, &mut even, last)
+}
+
+/// Some tracks near the beginning of a zone.
 fn first_tracks(
     session: &mut Session<'_>,
     known: &Known,
     zone: &Zone,
     series: u32,
 ) -> Result<Vec<Border>, MeasureError> {
-    let start = zone.first_lba.next_multiple_of(session.unit());
+    // At the beginning of a zone a short one may hide.
+    let before = zone.sectors_per_track * AFTER.min(zone.tracks() / 4);
+    let start = (zone.first_lba + before).next_multiple_of(session.unit());
     let slope = 1.0 / zone.sectors_per_track as f64;
     Finder::new(session, series, known.angle_noise).tracks(start, FIRST, Some(slope), 0)?;
     Ok(tracks::borders(session.record, ProbeName::Surfaces, series, session.spindle()?))
