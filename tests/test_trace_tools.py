@@ -201,7 +201,25 @@ def test_a_made_trace_that_is_no_stand_in_is_said_so(tmp_path: Path) -> None:
     assert "the trace made does not stand in for the original: its requests wait otherwise" in said
     told = headstack("trace", "make", tmp_path / "made.parquet", "--like", original, "--json").json()
     alike = {row["what"]: row["is_alike"] for row in told["likeness"]}
-    assert (alike["nearline-18tb_p99_ms"], alike["hurst"], alike["mean_bytes"]) == (False, True, None)
+    assert (alike["nearline-18tb_p99_ms"], alike["hurst"], alike["mean_bytes"]) == (False, True, True)
+
+
+def test_a_made_trace_of_other_reads_is_said_to_be_unlike(tmp_path: Path) -> None:
+    """Half as many requests as the original are a part of it: of one that first reads and then writes, all reads or all writes."""
+    random = Random(4)
+    lines = ["arrival_ns,device,lba,sectors,op"]
+    arrival_ns = 0
+    for number in range(6000):
+        arrival_ns += int(random.expovariate(40) * 1e9)
+        lines.append(f"{arrival_ns},0,{random.randrange(10**7) * 8},8,{'R' if number < 3000 else 'W'}")
+    original, made = tmp_path / "half.csv", tmp_path / "made.csv"
+    original.write_text("\n".join(lines) + "\n")
+    done = headstack("trace", "make", made, "--like", original, "--requests", "3000", "--json").json()
+    rows = {row["what"]: row for row in done["likeness"]}
+    reads = rows["read_fraction"]
+    assert reads["is_alike"] is (abs(reads["made"] - reads["original"]) <= 0.05), reads
+    assert reads["is_alike"] is False, reads
+    assert rows["mean_bytes"]["is_alike"] is True
 
 
 def test_several_traces_are_one(tmp_path: Path) -> None:
