@@ -74,7 +74,10 @@ impl Search<'_> {
             score(count) - if is_of_file { 0.0 } else { cost }
         };
         let scored = (of_file..=most).map(|count| (worth(count), count));
-        let present = (worth(spares[zone]), spares[zone]);
-        scored.fold(present, |best, of| if of.0 > best.0 { of } else { best }).1
+        // Where nothing tells, a zone is as those before it, if they all go by one rule.
+        let has_all = |zone: usize| spares[zone] == file.zones[zone].spare_tracks;
+        let lists_before = file.listed()[..zone].iter().any(|listed| !listed.is_empty());
+        let rule = if lists_before && (0..zone).all(has_all) { of_file } else { spares[zone] };
+        scored.fold((worth(rule), rule), |best, of| if of.0 > best.0 { of } else { best }).1
     }
 }
