@@ -29,6 +29,8 @@ use seed::Seed;
 
 /// Pairs that agree so well need no other explanation.
 const COHERENT: f64 = 0.8;
+/// Where pairs agree so well no zone is placed wrongly, and going from zone to zone would take long for nothing.
+const PLACED: f64 = 0.95;
 /// Standard errors by which the tracks must explain the pairs better that were not used to find them.
 const CLEAR: f64 = 6.0;
 /// Sectors by which the file's skews may be wrong, either way.
@@ -215,8 +217,12 @@ fn corrected(model: &Model, geometry: &Geometry, sightings: &[Sighting], pairs: 
             (searched, found, wins)
         })
         .collect();
-    let onward: Vec<(f64, Found)> =
-        onward_ways(model, geometry, sightings).map(|found| (wins(&found), found)).collect();
+    let is_placed = model.coherence(sightings, pairs) > PLACED;
+    let onward: Vec<(f64, Found)> = if is_placed {
+        Vec::new()
+    } else {
+        onward_ways(model, geometry, sightings).map(|found| (wins(&found), found)).collect()
+    };
     let best = ways.iter().max_by(|a, b| a.2.total_cmp(&b.2))?;
     // Counted from a wrong way it would take long to come to the same.
     let is_best = onward.iter().all(|(wins, _)| *wins <= best.2);
