@@ -81,7 +81,8 @@ pub(crate) fn surely(
 
 /// Natural logarithm of the odds of the most likely numbers against any angles, each track costing what [`surely`] asks of it.
 pub(crate) fn odds(seen: &[Passed], most: usize, listed: &[u64], steps: &dyn Fn(f64) -> f64) -> f64 {
-    let course = Course::new(seen, most, listed, steps);
+    let jump = jump_that_is_sure(seen);
+    let course = Course { jump, counts_each: gain, ..Course::new(seen, most, listed, steps) };
     let (offset, path) = course.most_likely();
     let gains: f64 = course.rest.iter().zip(&path).map(|(rest, &k)| gain(rest[k] - offset)).sum();
     let others: Vec<i32> = course.others.iter().zip(&path).map(|(others, &k)| others[k]).collect();

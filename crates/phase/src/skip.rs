@@ -9,33 +9,38 @@
 //! they agree. They tell where the spindle is, that tells the angle of every other observation nearby, and these in turn how
 //! many tracks were passed over before each; and so on until nothing changes.
 
+mod named;
+mod onward;
 mod recount;
+mod seed;
 
 use crate::evidence::{advantage, look_elsewhere};
 use crate::fit::SpareTracks;
 use crate::geometry::{Geometry, Steps};
-use crate::kernel::{NARROW, mode, weight, wrap};
+use crate::kernel::{mode, wrap};
 use crate::listed::TakenFrom;
 use crate::model::{Model, Source};
 use crate::pairs::{Pair, Sighting, is_even};
-use crate::passed::{Gap, Passed, most_likely, passed_before, surely};
+use crate::passed::{Passed, most_likely, passed_before, surely};
 use headstack_units::Nanos;
+use named::mark_sure;
 use recount::by_zone;
+use seed::Seed;
 
 /// Pairs that agree so well need no other explanation.
 const COHERENT: f64 = 0.8;
+/// Where pairs agree so well no zone is placed wrongly, and going from zone to zone would take long for nothing.
+const PLACED: f64 = 0.95;
 /// Standard errors by which the tracks must explain the pairs better that were not used to find them.
 const CLEAR: f64 = 6.0;
 /// Sectors by which the file's skews may be wrong, either way.
 const FARTHEST: i32 = 2;
 /// Rounds, at most.
 const ROUNDS: usize = 8;
-/// Observations so close in time see the spindle at the same angle.
+/// Observations so close in time see the spindle at the same angle; see [`Search::near_ns`].
 const NEAR_NS: u64 = 1_200_000_000;
 /// Observations that must agree on the angle of the spindle.
 const AGREEING: f64 = 3.0;
-/// A pair must count so much to be worth having at the front of a zone. By chance it counts 0.06.
-const WORTH: f64 = 0.3;
 /// A zone tells of the spindle where so many of its observations are right.
 const TRUSTED: f64 = 0.35;
 /// An observation is right that is no farther off, in turns.
@@ -104,6 +109,16 @@ pub(crate) struct Found {
     pub(crate) skips: Skips,
 }
 
+impl Found {
+    /// By how many standard errors pairs agree better than with another.
+    fn ahead_of(&self, other: &Self, file: &Geometry, sightings: &[Sighting], pairs: &[Pair]) -> f64 {
+        let [own, others] = [self, other].map(|found| found.skips.geometry(file).again(sightings));
+        let errors =
+            |pair: &Pair| (pair.block(), self.model.error(&own, pair), other.model.error(&others, pair));
+        advantage(pairs.iter().map(errors))
+    }
+}
+
 /// The tracks that are passed over, if that explains what `model`, found without, does not; `None` where the drive has no
 /// spare ones, or where what is found in half of the observations does not hold in the others. Where pairs agree well there is
 /// nothing to look for, but in a list that is nearly right.
@@ -119,16 +134,48 @@ pub(crate) fn find(
     if model.coherence(sightings, pairs) > COHERENT {
         return corrected(model, geometry, sightings, pairs);
     }
-    let ways: &[TakenFrom] = if geometry.listed().is_empty() { &[TakenFrom::Spares] } else { &LISTED };
-    let wins = |from: &TakenFrom| {
-        advantage_of(model, geometry, from, sightings, pairs).filter(|&wins| wins >= CLEAR)
-    };
-    let ahead = ways.iter().filter_map(|from| Some((from, wins(from)?)));
+    let ways: &[Way] = if geometry.listed().is_empty() { &WAYS[..1] } else { &WAYS };
+    let wins = |way: &Way| advantage_of(model, geometry, way, sightings, pairs).filter(|&wins| wins >= CLEAR);
+    let ahead: Vec<(&Way, f64)> = ways.iter().filter_map(|way| Some((way, wins(way)?))).collect();
+    // Half of the observations may be too few to go from zone to zone.
+    let onward = (!ahead.is_empty() && ways.len() > 1).then_some(&Way::Onward);
     // Of two that are as good, the first.
-    let best = ahead.reduce(|best, way| if way.1 > best.1 { way } else { best })?;
-    let searched = search(model.period_ns, geometry, best.0, sightings, pairs)?;
-    let (found, counted) = recounted(searched, geometry, sightings, pairs);
-    Some(counted.unwrap_or(found))
+    let best = ahead.into_iter().reduce(|best, way| if way.1 > best.1 { way } else { best })?.0;
+    let found = best.found(model.period_ns, geometry, sightings, pairs)?;
+    let onward = onward.and_then(|way| way.found(model.period_ns, geometry, sightings, pairs));
+    Some(match onward {
+        Some(onward) if onward.ahead_of(&found, geometry, sightings, pairs) > 0.0 => onward,
+        _ => found,
+    })
+}
+
+/// A way to search.
+enum Way {
+    /// With the list taken from there, and then with the spare tracks that zones tell.
+    From(TakenFrom),
+    /// From zone to zone, with the skews of the file.
+    Onward,
+}
+
+const WAYS: [Way; 3] = [Way::From(TakenFrom::Spares), Way::From(TakenFrom::Data), Way::Onward];
+
+impl Way {
+    fn found(
+        &self,
+        period_ns: f64,
+        geometry: &Geometry,
+        sightings: &[Sighting],
+        pairs: &[Pair],
+    ) -> Option<Found> {
+        let Self::From(from) = self else {
+            return Some(
+                onward::counted(&Model::of_file(geometry, period_ns), geometry, sightings).found(geometry),
+            );
+        };
+        let searched = search(period_ns, geometry, from, sightings, pairs)?;
+        let (found, counted) = recounted(searched, geometry, sightings, pairs);
+        Some(counted.unwrap_or(found))
+    }
 }
 
 /// What is found as it is, and with the spare tracks that the zones tell, if pairs agree clearly better then.
@@ -141,11 +188,7 @@ fn recounted(
     let found = search.clone().found(file);
     let Some(from) = search.search.recount(file, &search.from) else { return (found, None) };
     let counted = Searched { from, ..search }.found(file);
-    let of = |found: &Found| found.skips.geometry(file).again(sightings);
-    let (before, after) = (of(&found), of(&counted));
-    let errors =
-        |pair: &Pair| (pair.block(), counted.model.error(&after, pair), found.model.error(&before, pair));
-    let wins = advantage(pairs.iter().map(errors));
+    let wins = counted.ahead_of(&found, file, sightings, pairs);
     let is_clear = wins > look_elsewhere(file.zones.len() as f64);
     (found, is_clear.then_some(counted))
 }
@@ -174,13 +217,32 @@ fn corrected(model: &Model, geometry: &Geometry, sightings: &[Sighting], pairs: 
             (searched, found, wins)
         })
         .collect();
+    let is_placed = model.coherence(sightings, pairs) > PLACED;
+    let onward: Vec<(f64, Found)> = if is_placed {
+        Vec::new()
+    } else {
+        onward_ways(model, geometry, sightings).map(|found| (wins(&found), found)).collect()
+    };
+    let best = ways.iter().max_by(|a, b| a.2.total_cmp(&b.2))?;
     // Counted from a wrong way it would take long to come to the same.
-    let best = ways.iter().max_by(|a, b| a.2.total_cmp(&b.2))?.0.clone();
-    let counted = recounted(best, geometry, sightings, pairs).1;
+    let is_best = onward.iter().all(|(wins, _)| *wins <= best.2);
+    let counted = is_best.then(|| recounted(best.0.clone(), geometry, sightings, pairs).1).flatten();
     let counted = counted.map(|found| (wins(&found), found));
-    let found = ways.into_iter().map(|(_, found, wins)| (wins, found)).chain(counted);
+    let found = ways.into_iter().map(|(_, found, wins)| (wins, found)).chain(counted).chain(onward);
     let sure = found.filter(|(wins, found)| found.skips.is_sure() && *wins > look_elsewhere(1.0));
     Some(sure.reduce(|best, way| if way.0 > best.0 { way } else { best })?.1)
+}
+
+/// What is found from zone to zone, with the skews of the file and, where they are others, with those that were fitted.
+fn onward_ways<'a>(
+    model: &Model,
+    geometry: &'a Geometry,
+    sightings: &'a [Sighting],
+) -> impl Iterator<Item = Found> + 'a {
+    let of_file = Model::of_file(geometry, model.period_ns);
+    let is_fitted = of_file.values != model.values;
+    let models = core::iter::once(of_file).chain(is_fitted.then(|| model.clone()));
+    models.map(|model| onward::counted(&model, geometry, sightings).found(geometry))
 }
 
 /// What is found from the list and the skews that were fitted: where most of it is right, that tells of the rest.
@@ -203,7 +265,7 @@ fn nearly_right<'a>(model: &Model, file: &'a Geometry, sightings: &[Sighting]) -
 fn advantage_of(
     model: &Model,
     geometry: &Geometry,
-    from: &TakenFrom,
+    way: &Way,
     sightings: &[Sighting],
     pairs: &[Pair],
 ) -> Option<f64> {
@@ -211,9 +273,7 @@ fn advantage_of(
     let seen: Vec<Sighting> =
         numbered.filter(|(number, _)| is_even(*number)).map(|(_, sighting)| *sighting).collect();
     let seen_pairs = crate::pairs::pairs(&seen);
-    let searched = search(model.period_ns, geometry, from, &seen, &seen_pairs)?;
-    let (found, counted) = recounted(searched, geometry, &seen, &seen_pairs);
-    let trial = counted.unwrap_or(found);
+    let trial = way.found(model.period_ns, geometry, &seen, &seen_pairs)?;
     let moved = trial.skips.geometry(geometry).again(sightings);
     let unseen = pairs.iter().filter(|pair| pair.is_even() == Some(false));
     let errors = |pair: &Pair| (pair.block(), trial.model.error(&moved, pair), model.error(sightings, pair));
@@ -238,7 +298,7 @@ fn search<'a>(
             let bare = Seed::new(geometry, period_ns, shift, &sightings, pairs);
             let as_listed =
                 behind.as_ref().and_then(|seen| Seed::new(geometry, period_ns, shift, seen, pairs));
-            [bare, as_listed.map(|seed| Seed { is_listed: true, ..seed })]
+            [bare, as_listed.map(Seed::behind_listed)]
         })
         .flatten()
         .max_by(|a, b| a.score.total_cmp(&b.score).then(b.distance().cmp(&a.distance())))?;
@@ -259,47 +319,6 @@ impl Searched<'_> {
         let (model, mut skips) = self.search.found(&file.without_listed(&self.from));
         skips.listed_taken_from = self.from;
         Found { model, skips }
-    }
-}
-
-/// Where a search begins: skews, and the front of a zone up to a track.
-struct Seed {
-    model: Model,
-    shift: (i32, i32),
-    zone: usize,
-    end: f64,
-    score: f64,
-    /// Whether the front goes on behind the tracks that the file lists.
-    is_listed: bool,
-}
-
-impl Seed {
-    fn new(
-        geometry: &Geometry,
-        period_ns: f64,
-        shift: (i32, i32),
-        sightings: &[Sighting],
-        pairs: &[Pair],
-    ) -> Option<Self> {
-        let mut model = Model::of_file(geometry, period_ns);
-        for zone in 0..geometry.zones.len() {
-            model.values[zone] = geometry.shifted_values(zone, shift);
-        }
-        let fronts = (0..geometry.zones.len()).map(|zone| front(&model, geometry, zone, sightings, pairs));
-        let scores: Vec<(f64, f64)> = fronts.collect();
-        let (zone, &(best, end)) = scores.iter().enumerate().max_by(|a, b| a.1.0.total_cmp(&b.1.0))?;
-        // The skews are those of all zones; each has a front of its own.
-        let score = scores.iter().map(|front| front.0).sum();
-        (best > AGREEING).then_some(Self { model, shift, zone, end, score, is_listed: false })
-    }
-
-    fn distance(&self) -> i32 {
-        self.shift.0.abs() + self.shift.1.abs()
-    }
-
-    fn start(self) -> Start {
-        let skews = if self.shift == (0, 0) { Skews::File } else { Skews::Shifted };
-        Start { model: self.model, skews, zone: self.zone, is_listed: self.is_listed, end: Some(self.end) }
     }
 }
 
@@ -325,32 +344,6 @@ struct Start {
     end: Option<f64>,
 }
 
-/// How far the pairs at the front of a zone agree: what they count in all, and the last track.
-fn front(
-    model: &Model,
-    geometry: &Geometry,
-    zone: usize,
-    sightings: &[Sighting],
-    pairs: &[Pair],
-) -> (f64, f64) {
-    let track = |end: usize| geometry.track(&sightings[end].site);
-    let within = |pair: &&Pair| [pair.from, pair.to].iter().all(|&end| sightings[end].site.zone == zone);
-    let mut own: Vec<(f64, f64)> = pairs
-        .iter()
-        .filter(within)
-        .map(|pair| (track(pair.from).max(track(pair.to)), weight(model.error(sightings, pair), NARROW)))
-        .collect();
-    own.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let (mut sum, mut best) = (0.0, (0.0, -1.0));
-    for (track, counts) in own {
-        sum += counts - WORTH;
-        if sum > best.0 {
-            best = (sum, track);
-        }
-    }
-    best
-}
-
 /// The search for tracks, with the skews known.
 #[derive(Clone)]
 struct Search<'a> {
@@ -373,6 +366,10 @@ struct Search<'a> {
     passed: Vec<Option<usize>>,
     /// Whether a sighting tells of the spindle.
     trusted: Vec<bool>,
+    /// Observations so close in time see the spindle at the same angle.
+    near_ns: u64,
+    /// The last zone whose place is known: those behind it tell nothing.
+    known: usize,
     reference: usize,
 }
 
@@ -405,6 +402,8 @@ impl<'a> Search<'a> {
             passed,
             tracks,
             trusted,
+            near_ns: NEAR_NS,
+            known: geometry.zones.len().saturating_sub(1),
             reference: start.zone,
         }
     }
@@ -423,7 +422,10 @@ impl<'a> Search<'a> {
         let spindle = self.spindle();
         let mut passed = vec![None; self.sightings.len()];
         let mut trusted = vec![false; self.sightings.len()];
-        for zone in 0..self.by_zone.len() {
+        for &number in self.by_zone[self.known + 1..].iter().flatten() {
+            passed[number] = self.passed[number];
+        }
+        for zone in 0..=self.known {
             let (own, seen) = self.seen_in(zone, &spindle);
             if own.is_empty() {
                 continue;
@@ -484,10 +486,10 @@ impl<'a> Search<'a> {
         let (mut first, mut last) = (0, 0);
         let mut found = Vec::with_capacity(rest.len());
         for (number, seen) in self.sightings.iter().enumerate() {
-            while seen.at.saturating_sub(self.sightings[first].at).0 > NEAR_NS {
+            while seen.at.saturating_sub(self.sightings[first].at).0 > self.near_ns {
                 first += 1;
             }
-            while last < rest.len() && self.sightings[last].at.saturating_sub(seen.at).0 <= NEAR_NS {
+            while last < rest.len() && self.sightings[last].at.saturating_sub(seen.at).0 <= self.near_ns {
                 last += 1;
             }
             let others: Vec<f64> = (first..last)
@@ -541,82 +543,13 @@ impl<'a> Search<'a> {
             skips.not_skipped.extend(self.listed_but_not(&tracks, geometry, zone));
             skips.surely_not_skipped.extend(self.listed_but_not(&sure, geometry, zone));
             mark_sure(&mut tracks, sure);
+            self.doubt(&mut tracks, zone);
             skips.tracks.extend(tracks);
         }
         let not_skipped = &skips.not_skipped;
         skips.surely_not_skipped.retain(|place| not_skipped.contains(place));
         (self.model, skips)
     }
-
-    /// Tracks of a zone that the file lists and that are not among these.
-    fn listed_but_not(
-        &self,
-        tracks: &[SkippedTrack],
-        geometry: &Geometry,
-        zone: usize,
-    ) -> impl Iterator<Item = [u32; 2]> {
-        let is_kept = |place: &[u32; 2]| tracks.iter().any(|track| [track.cylinder, track.head] == *place);
-        self.listed[zone]
-            .iter()
-            .map(move |&track| <[u32; 2]>::from(geometry.place_of_track(zone, track)))
-            .filter(move |place| !is_kept(place))
-    }
-
-    /// The tracks that a zone passes over: of those that the file lists as many as are seen, where it has them, and all behind
-    /// the last sighting; others each in the middle between the sightings around it.
-    fn tracks_of(&self, geometry: &Geometry, zone: usize, passed: &[Option<usize>]) -> Vec<SkippedTrack> {
-        let mut found = Vec::new();
-        let earlier = self.by_zone[..zone].iter().rev().find_map(|own| own.last());
-        let mut before = (-1.0, earlier.map_or(0, |&number| self.sightings[number].lba), 0);
-        for &number in &self.by_zone[zone] {
-            let Some(passed) = passed[number] else { continue };
-            let (track, lba) = (self.tracks[number], self.sightings[number].lba);
-            let gap = Gap { tracks: (before.0, track), passed: (before.2, passed) };
-            let over = gap.passed_over(self.listed[zone]).into_iter();
-            found.extend(over.map(|(physical, listed)| (physical, listed, (before.1, lba))));
-            before = (track, lba, passed);
-        }
-        let last = before.0 + before.2 as f64;
-        let behind = self.listed[zone].iter().filter(|&&track| track as f64 > last);
-        found.extend(behind.map(|&physical| (physical, true, (before.1, before.1))));
-        take_listed(&mut found, self.listed[zone], self.heads as u64);
-        let named = found.into_iter().map(|(physical, listed, between)| {
-            let (cylinder, head) = geometry.place_of_track(zone, physical);
-            SkippedTrack { zone, cylinder, head, listed, is_sure: true, between }
-        });
-        named.collect()
-    }
-}
-
-/// Calls those tracks sure that have one among the sure ones: between the same addresses, or within a cylinder.
-fn mark_sure(tracks: &mut [SkippedTrack], mut sure: Vec<SkippedTrack>) {
-    let is_one = |a: &SkippedTrack, b: &SkippedTrack| {
-        let overlap = a.between.0 <= b.between.1 && b.between.0 <= a.between.1;
-        a.listed == b.listed && (overlap || a.cylinder.abs_diff(b.cylinder) <= 1)
-    };
-    for track in tracks {
-        let found = sure.iter().position(|of| is_one(track, of));
-        track.is_sure = found.is_some();
-        found.map(|at| sure.remove(at));
-    }
-}
-
-/// A track passed over, counted from its zone's first; whether the file lists it; the addresses around it.
-type Over = (u64, bool, (u64, u64));
-
-/// A wrong observation beside a track that is passed over moves it by a few: what is found within a cylinder of a listed track
-/// that is not among them is that one.
-fn take_listed(found: &mut [Over], listed: &[u64], near: u64) {
-    for &track in listed {
-        if found.iter().any(|over| over.0 == track) {
-            continue;
-        }
-        let others = found.iter_mut().filter(|over| !over.1 && over.0.abs_diff(track) <= near);
-        if let Some(nearest) = others.min_by_key(|over| over.0.abs_diff(track)) {
-            (nearest.0, nearest.1) = (track, true);
-        }
-    }
-    found.sort_unstable();
 }
 
 /// The angle of a track from the zone's first, in turns.

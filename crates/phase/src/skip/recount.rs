@@ -51,7 +51,7 @@ impl Search<'_> {
     }
 
     /// Natural logarithm of the odds of a zone's observations in a geometry, against any angles.
-    fn odds_of(&self, geometry: &Geometry, zone: usize, spindle: &[Option<f64>]) -> f64 {
+    pub(super) fn odds_of(&self, geometry: &Geometry, zone: usize, spindle: &[Option<f64>]) -> f64 {
         let mut seen: Vec<(u64, Passed)> = Vec::new();
         for (of, spindle) in self.sightings.iter().zip(spindle) {
             let Some((spindle, site)) = spindle.zip(geometry.site(of.lba)) else { continue };
@@ -71,7 +71,7 @@ impl Search<'_> {
     }
 
     /// What is behind the last zone nothing tells: it is as the others are, if all are as after one rule.
-    fn extend_to_last(&self, file: &Geometry, spares: &mut [u32]) {
+    pub(super) fn extend_to_last(&self, file: &Geometry, spares: &mut [u32]) {
         let Some((last, before)) = spares.split_last_mut() else { return };
         let passed = |zone: usize| {
             let mut of_zone = self.by_zone[zone].iter().rev();
@@ -87,7 +87,7 @@ impl Search<'_> {
     }
 
     /// The same search in another geometry.
-    fn place(&mut self, geometry: &Geometry) {
+    pub(super) fn place(&mut self, geometry: &Geometry) {
         self.sightings = geometry.again(&self.sightings);
         self.tracks = self.sightings.iter().map(|seen| geometry.track(&seen.site)).collect();
         self.by_zone = by_zone(geometry, &self.sightings);

@@ -164,6 +164,20 @@ impl Truth {
 
     /// Half of the requests near the one before, half anywhere; 10 to 80 ms apart, and the wait for the sector.
     pub fn observe(&self, random: &mut Random, count: u64) -> Vec<Seen> {
+        self.observe_where(random, count, |random| random.below(2) == 0)
+    }
+
+    /// The same, but that 49 of 50 requests are near the one before.
+    pub fn observe_staying(&self, random: &mut Random, count: u64) -> Vec<Seen> {
+        self.observe_where(random, count, |random| random.below(50) > 0)
+    }
+
+    fn observe_where(
+        &self,
+        random: &mut Random,
+        count: u64,
+        is_near: impl Fn(&mut Random) -> bool,
+    ) -> Vec<Seen> {
         let layout = Layout::new(&self.layout);
         let mut ns = 0.0;
         let mut lba = 0;
@@ -171,7 +185,7 @@ impl Truth {
         for index in 0..count {
             ns += random.between(10e6, 80e6);
             let near = (lba + random.below(8000)).saturating_sub(4000).min(layout.capacity() - 1);
-            lba = if random.below(2) == 0 { near } else { random.below(layout.capacity()) };
+            lba = if is_near(random) { near } else { random.below(layout.capacity()) };
             let wrong = random.unit() < self.outliers;
             let wait = if wrong {
                 random.unit()
