@@ -253,7 +253,9 @@ fn where_writes_show_no_rotation_reads_do() {
 /// a change of head that is no part of them.
 #[test]
 fn where_the_head_stays_seeks_are_free_of_its_change() {
-    for (order, heads) in [("serpentine-by-zone", 2), ("serpentine-by-cylinder", 2), ("serpentine-by-zone", 4)] {
+    for (order, heads) in
+        [("serpentine-by-zone", 2), ("serpentine-by-cylinder", 2), ("serpentine-by-zone", 4)]
+    {
         let zones = &[(600, 200, 40.0, 24.0), (601, 180, 36.0, 21.0)];
         let (found, _) = Odd { order, heads, zones, head_switch_ms: 1.4, ..ODD }.found(&["seek-curve"]);
         assert_eq!(found.order, Some(Order::SerpentineByZone), "{order} {heads}");
