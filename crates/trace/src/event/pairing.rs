@@ -350,10 +350,8 @@ impl Pairing {
         self.belief = Belief { since: self.lost_before(), arrival: Nanos::ZERO };
         if self.rule == PairingRule::Strict {
             self.listen(event);
-            if !self.late.is_empty() {
+            if self.late.len() + self.lost_ends.len() > 0 {
                 self.meet(event);
-            }
-            if self.lost_ends.last().is_some_and(|lost| lost.at < self.now) {
                 self.give_up_ended();
             }
         }
