@@ -33,7 +33,7 @@ impl OwnSteps {
             return;
         }
         if self.open.len() > MOST {
-            self.forget();
+            self.open.clear();
         }
         let place = (event.device, event.sector, event.marks.side(), event.cpu);
         match event.action {
@@ -73,16 +73,11 @@ impl OwnSteps {
 
     fn take(&mut self, place: Place, step: usize, pop: fn(&mut VecDeque<Nanos>) -> Option<Nanos>) -> bool {
         let Some(open) = self.open.get_mut(&place) else { return false };
-        pop(&mut open[step]).is_some()
-    }
-
-    /// Forgets places where nothing is open, and all of them where that is so of few.
-    #[cold]
-    fn forget(&mut self) {
-        self.open.retain(|_, open| !open.iter().all(VecDeque::is_empty));
-        if self.open.len() > MOST / 2 {
-            self.open.clear();
+        let is_taken = pop(&mut open[step]).is_some();
+        if open.iter().all(VecDeque::is_empty) {
+            self.open.remove(&place);
         }
+        is_taken
     }
 
     /// What a processor had begun that told its last event then.
