@@ -192,6 +192,37 @@ fn text_without_a_processor_makes_up_hardly_any_time() {
     assert!(long.len() <= 5, "{}: {long:?}", long.len());
 }
 
+/// Requests of which each is told by one processor, half of them for 40 places, many of which wait at once.
+fn of_own_processors(seed: u64) -> Load {
+    let requests = if seed.is_multiple_of(2) { 1500 } else { 4000 };
+    let (cpus, seed) = (3 + seed % 3, 900 + seed);
+    let (gap_us, depth, hot, places, servers) = (667, 64, 5, 40, 8);
+    Load { seed, requests, gap_us, depth, hot, places, in_order: false, cpus, servers, own: true }
+}
+
+/// What was open where its processor told its last event took the completion of another, and that the next one.
+#[test]
+fn what_its_processor_left_open_takes_the_end_of_no_other() {
+    let (mut long, mut few) = (Vec::new(), Vec::new());
+    for (seed, form) in (0..32).flat_map(|seed| [Form::Files, Form::Text].map(|form| (seed, form))) {
+        let load = of_own_processors(seed);
+        let lost = Lost::Ends(1 + seed as usize / 16, 4 + seed % 4);
+        let found = found_in(form, &load, lost);
+        let what = (seed, form, found.longest, found.longest_service, found.service, found.response);
+        if found.longest.max(found.longest_service) > 1.0
+            || [found.service, found.response].iter().any(|ratio| (ratio - 1.0).abs() > 0.05)
+        {
+            long.push(what);
+        }
+        let all = 1.0 - 0.6 / load.cpus as f64 * (1 + seed / 16) as f64;
+        if found.share < all - 0.08 {
+            few.push((seed, form, found.share, all));
+        }
+    }
+    assert!(long.is_empty(), "{}: {long:.2?}", long.len());
+    assert!(few.is_empty(), "{}: {few:.2?}", few.len());
+}
+
 /// Of very many loads, `TRACES` of each kind of which the name holds `ONLY`, how many texts make up what was not.
 #[test]
 #[ignore = "counts for VALIDATION.md"]

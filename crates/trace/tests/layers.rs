@@ -1,12 +1,15 @@
-//! The times between layers of devices that dispatch nothing, where events are missing.
+//! The times between layers: of devices that dispatch nothing, where events are missing, and where requests of one place overlap.
 
 mod common;
 
-use common::load::{Load, any_load};
-use common::{Form, Random, read_as};
-use headstack_trace::Io;
+use std::collections::BTreeMap;
+
+use common::load::{Load, Truth, any_load};
+use common::{Form, Random, read, read_as, write_file};
 use headstack_trace::event::btt::Row;
-use headstack_trace::event::{Action, Event, PairingSummary};
+use headstack_trace::event::{Action, Event, Marks, PairingRule, PairingSummary, device_of};
+use headstack_trace::{Filter, Io, Op, OpenOptions};
+use headstack_units::Nanos;
 
 /// What is missing.
 #[derive(Clone, Copy, Debug)]
@@ -89,24 +92,164 @@ fn of_what_dispatches_nothing_the_table_holds_the_responses() {
     assert!(other.is_empty(), "{} of {texts}: {other:#?}", other.len());
 }
 
-/// As btt pairs it: a completion ends all that is queued of its sectors.
+/// Where several were asked for of a place btt has the latest only.
 #[test]
-fn of_a_whole_trace_the_table_is_as_of_btt() {
+fn of_a_whole_trace_the_table_holds_the_responses() {
     for seed in 0..24 {
         let load = any_load(seed, 1000, false);
-        let events = left(&load, Lost::Nothing, true);
-        let mut queued: std::collections::BTreeMap<u64, Vec<u64>> = std::collections::BTreeMap::new();
-        let (mut count, mut sum_ns) = (0, 0);
-        for (_, event) in &events {
-            let waiting = queued.entry(event.sector).or_default();
-            if event.action == Action::Queue {
-                waiting.push(event.time.0);
-                continue;
-            }
-            count += waiting.len() as u64;
-            sum_ns += waiting.drain(..).map(|queued| u128::from(event.time.0 - queued)).sum::<u128>();
+        let (ios, summary) = read_as(Form::Text, &left(&load, Lost::Nothing, true));
+        assert_eq!(q2c(&summary), responses(&ios), "{load:?}");
+        assert_eq!(ios.len() as u64, load.requests);
+    }
+}
+
+/// From a request's queueing to its structure, and from there to where it is inserted, ns.
+const TO_GET: u64 = 200;
+const TO_INSERT: u64 = 400;
+
+/// One request: its process, whether it writes, and when it was queued, dispatched and completed.
+#[derive(Clone, Copy, Debug)]
+struct Asked {
+    pid: u32,
+    writes: bool,
+    truth: Truth,
+}
+
+/// All events of a load whose requests get structures and are inserted, and its requests.
+fn layered(load: &Load) -> (Vec<(u32, Event)>, Vec<Asked>) {
+    let (mut events, mut all) = (Vec::new(), Vec::new());
+    for ((sector, _), truth) in load.run().1 {
+        let number = all.len() as u64;
+        let (pid, writes) = (100 + number as u32 % 4, sector / 8 % 3 == 0);
+        let steps = [
+            (truth.queued, Action::Queue),
+            (truth.queued + TO_GET, Action::GetRequest),
+            (truth.queued + TO_GET + TO_INSERT, Action::Insert),
+            (truth.dispatched, Action::Issue),
+            (truth.completed, Action::Complete),
+        ];
+        let marks = Marks::of_letters(if writes { b"WS" } else { b"R" }).unwrap();
+        let (bytes, device) = (4096, device_of(8, 16));
+        events.extend(steps.map(|(time, action)| Event {
+            time: Nanos(time),
+            sector,
+            bytes,
+            pid: if action == Action::Complete { 0 } else { pid },
+            device,
+            cpu: (number % 3) as u16,
+            action,
+            marks,
+        }));
+        all.push(Asked { pid, writes, truth });
+    }
+    events.sort_by_key(|event| (event.time, event.cpu));
+    let mut numbers = [0; 3];
+    let numbered = events.into_iter().map(|event| {
+        let number = &mut numbers[usize::from(event.cpu)];
+        *number += 1;
+        (*number, event)
+    });
+    (numbered.collect(), all)
+}
+
+/// The rows that these requests make.
+fn rows(asked: &[Asked]) -> Vec<(&'static str, Row)> {
+    let row = |duration: fn(&Truth) -> u64| {
+        let all = || asked.iter().map(|asked| duration(&asked.truth));
+        let sum_ns = all().map(u128::from).sum();
+        Row {
+            count: asked.len() as u64,
+            sum_ns,
+            min: Nanos(all().min().unwrap()),
+            max: Nanos(all().max().unwrap()),
         }
-        let row = q2c(&read_as(Form::Text, &events).1);
-        assert_eq!((row.count, row.sum_ns), (count, sum_ns), "{load:?}");
+    };
+    vec![
+        ("Q2G", row(|_| TO_GET)),
+        ("G2I", row(|_| TO_INSERT)),
+        ("I2D", row(|truth| truth.dispatched - truth.queued - TO_GET - TO_INSERT)),
+        ("D2C", row(|truth| truth.completed - truth.dispatched)),
+        ("Q2C", row(|truth| truth.completed - truth.queued)),
+    ]
+}
+
+/// Half of the requests are for 40 places, many of which wait at once.
+fn overlapping(seed: u64) -> Load {
+    let load = any_load(seed, 1500, false);
+    Load { gap_us: 700, depth: 8 << (seed % 3), hot: 5, places: 40, servers: 8, ..load }
+}
+
+fn read_layers(events: &[(u32, Event)], options: &OpenOptions) -> PairingSummary {
+    let folder = tempfile::tempdir().unwrap();
+    for cpu in 0..3 {
+        let own = events.iter().filter(|(_, event)| usize::from(event.cpu) == cpu);
+        write_file(folder.path(), cpu, own.copied());
+    }
+    read(folder.path(), options).1
+}
+
+/// Q2G was up to 400 times too long, as the oldest of a place was given the structure of the latest; and of some directions or processes
+/// the structures of others went to those.
+#[test]
+fn each_request_of_a_place_has_the_steps_of_its_own() {
+    type Is = fn(&Asked) -> bool;
+    let pids = Some([101, 103].into());
+    let choices: [(Filter, Is); 4] = [
+        (Filter::default(), |_| true),
+        (Filter { op: Some(Op::Read), ..Filter::default() }, |asked| !asked.writes),
+        (Filter { op: Some(Op::Write), ..Filter::default() }, |asked| asked.writes),
+        (Filter { pids, ..Filter::default() }, |asked| asked.pid % 2 == 1),
+    ];
+    for (seed, (filter, is_chosen)) in (0..12).flat_map(|seed| choices.clone().map(|choice| (seed, choice))) {
+        let load = overlapping(seed);
+        let (events, mut asked) = layered(&load);
+        asked.retain(is_chosen);
+        let what = format!("{filter:?} of {load:?}");
+        let found = read_layers(&events, &OpenOptions { filter, ..OpenOptions::default() }).btt;
+        let found: Vec<_> = found.rows().filter(|(name, row)| row.count > 0 && *name != "Q2Q").collect();
+        assert_eq!(found, rows(&asked), "{what}");
+    }
+}
+
+/// What btt makes of a place: what is queued there last takes each step.
+#[test]
+fn as_btt_pairs_the_latest_of_a_place_takes_all_steps() {
+    for seed in 0..12 {
+        let (events, _) = layered(&overlapping(seed));
+        // When it was queued, got its structure, was inserted and dispatched.
+        let mut places: BTreeMap<u64, [u64; 4]> = BTreeMap::new();
+        let mut sums = [(0, 0); 5];
+        for (_, event) in &events {
+            let now = event.time.0;
+            let mut add = |row: usize, from: u64| {
+                if from > 0 {
+                    sums[row] = (sums[row].0 + 1, sums[row].1 + u128::from(now - from));
+                }
+            };
+            if event.action == Action::Queue {
+                places.insert(event.sector, [now, 0, 0, 0]);
+            }
+            let Some(steps) = places.get_mut(&event.sector) else { continue };
+            let step = match event.action {
+                Action::GetRequest => 1,
+                Action::Insert => 2,
+                Action::Issue => 3,
+                Action::Complete => {
+                    add(3, steps[3]);
+                    // One that was not dispatched yet is completed all the same.
+                    add(4, steps[0]);
+                    places.remove(&event.sector);
+                    continue;
+                }
+                _ => continue,
+            };
+            add(step - 1, steps[step - 1]);
+            steps[step] = now;
+        }
+        let options = OpenOptions { pairing: PairingRule::Btt, ..OpenOptions::default() };
+        let table = read_layers(&events, &options).btt;
+        let found = table.rows().filter(|(name, _)| ["Q2G", "G2I", "I2D", "D2C", "Q2C"].contains(name));
+        let found: Vec<_> = found.map(|(_, row)| (row.count, row.sum_ns)).collect();
+        assert_eq!(found, sums, "{seed}");
     }
 }

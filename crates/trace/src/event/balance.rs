@@ -6,8 +6,8 @@
 use std::collections::VecDeque;
 
 use super::Event;
-use super::open::pair;
 use super::pairing::{Alone, Pairing, PairingRule, Survey};
+use super::surveys::pair;
 
 /// What all events tell, if each half has its other.
 pub(super) fn survey(all: &VecDeque<Vec<Event>>) -> Option<Survey> {

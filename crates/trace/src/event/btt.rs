@@ -15,15 +15,20 @@
 //! piece that was split is allocated several times, and dispatched never: it counts in Q2G and not in D2C. A flush has no
 //! data and no part in the table (seen with btt 2.09 of blktrace 1.2.0: its `Q` is missing even from Q2Q).
 //!
+//! Where several pieces begin at one sector each step belongs to one of them ([`own`]). btt knows one only, the latest: what was queued
+//! there before is in no later row, and what waits takes the steps of the others (seen with the same). With [`PairingRule::Btt`] so do we.
+//!
 //! Of devices that dispatch nothing, and lack halves, Q2C holds the responses of requests ([`undispatched`]).
 
+mod own;
 mod undispatched;
 
 use std::collections::BTreeMap;
 
 use headstack_units::Nanos;
 
-use super::{Action, Event};
+use super::pairing::{Belief, PairingRule};
+use super::{Action, Event, Side};
 use crate::Io;
 use undispatched::Devices;
 pub(crate) use undispatched::Lacks;
@@ -73,9 +78,14 @@ impl Row {
 /// The names of the rows, in their order.
 pub const ROWS: [&str; 8] = ["Q2Q", "Q2G", "G2I", "Q2M", "I2D", "M2D", "D2C", "Q2C"];
 
+/// What was queued in one place.
 #[derive(Clone, Copy, Debug)]
 struct Piece {
     end: u64,
+    pid: u32,
+    side: Side,
+    /// Its times are asked for.
+    is_chosen: bool,
     queued: Nanos,
     got: Nanos,
     inserted: Nanos,
@@ -93,46 +103,29 @@ pub struct Btt {
     devices: Devices,
     /// Lists that are empty, to be filled again.
     spare: Vec<Vec<Piece>>,
+    rule: PairingRule,
 }
 
 impl Btt {
-    /// Takes the next event. Those without data (flushes) have no part in the table. Of a place that is queued again,
-    /// dispatched or completed, pieces queued before `believed_since` have no part in it, either: their events were lost.
-    pub fn push(&mut self, event: &Event, believed_since: Nanos) {
+    /// A table by `rule`.
+    pub(crate) fn new(rule: PairingRule) -> Self {
+        Self { rule, ..Self::default() }
+    }
+
+    /// Takes the next event; what it queues is in the table if that `is_chosen`. Those without data (flushes) have no part in it. Of a
+    /// place that is queued again, dispatched or completed, pieces that are not believed have none, either: their events were lost.
+    pub(crate) fn push(&mut self, event: &Event, belief: Belief, is_chosen: bool) {
         if event.bytes == 0 {
             return;
         }
-        let now = event.time;
-        if believed_since > Nanos::ZERO {
-            self.give_up(event, believed_since);
+        if belief.since > Nanos::ZERO {
+            self.give_up(event, belief.since);
         }
         match event.action {
-            Action::Queue => self.queue(event),
-            Action::GetRequest => {
-                if let Some(piece) = self.piece_at(event) {
-                    piece.got = now;
-                    let queued = piece.queued;
-                    self.rows[1].record(queued, now);
-                }
-            }
-            Action::Insert => {
-                if let Some(piece) = self.piece_at(event) {
-                    piece.inserted = now;
-                    let got = piece.got;
-                    if got != Nanos::MAX {
-                        self.rows[2].record(got, now);
-                    }
-                }
-            }
-            Action::BackMerge | Action::FrontMerge => {
-                if let Some(piece) = self.piece_at(event) {
-                    piece.merged = now;
-                    let queued = piece.queued;
-                    self.rows[3].record(queued, now);
-                }
-            }
-            Action::Issue => self.issue(event),
-            Action::Complete => self.complete(event),
+            Action::Queue => self.queue(event, is_chosen),
+            Action::GetRequest | Action::Insert | Action::BackMerge | Action::FrontMerge => self.step(event),
+            Action::Issue => self.issue(event, belief.arrival),
+            Action::Complete => self.complete(event, belief.arrival),
             _ => {}
         }
     }
@@ -144,9 +137,11 @@ impl Btt {
             _ => return,
         };
         let range = (event.device, event.sector)..=(event.device, last);
+        // Another that is at the device stays there when one is dispatched.
+        let is_inside = |piece: &Piece| event.action == Action::Issue && piece.dispatched != Nanos::MAX;
         let mut emptied = Vec::new();
         for (key, pieces) in self.pieces.range_mut(range) {
-            pieces.retain(|piece| piece.queued >= before || piece.end > event.end());
+            pieces.retain(|piece| piece.queued >= before || piece.end > event.end() || is_inside(piece));
             if pieces.is_empty() {
                 emptied.push(*key);
             }
@@ -156,13 +151,18 @@ impl Btt {
         }
     }
 
-    fn queue(&mut self, event: &Event) {
-        if let Some(last) = self.last.replace(event.time) {
-            self.rows[0].record(last, event.time);
+    fn queue(&mut self, event: &Event, is_chosen: bool) {
+        if is_chosen {
+            if let Some(last) = self.last.replace(event.time) {
+                self.rows[0].record(last, event.time);
+            }
+            self.devices.of(event).queued += 1;
         }
-        self.devices.of(event).queued += 1;
         let piece = Piece {
             end: event.end(),
+            pid: event.pid,
+            side: event.marks.side(),
+            is_chosen,
             queued: event.time,
             got: Nanos::MAX,
             inserted: Nanos::MAX,
@@ -171,53 +171,69 @@ impl Btt {
         };
         let spare = &mut self.spare;
         let place = self.pieces.entry((event.device, event.sector));
-        place.or_insert_with(|| spare.pop().unwrap_or_default()).push(piece);
+        let pieces = place.or_insert_with(|| spare.pop().unwrap_or_default());
+        if self.rule == PairingRule::Btt {
+            pieces.clear();
+        }
+        pieces.push(piece);
     }
 
-    /// The piece that holds the event's first sector: the last to begin at or before it.
-    fn piece_at(&mut self, event: &Event) -> Option<&mut Piece> {
-        let (&(device, start), pieces) =
-            self.pieces.range_mut(..=(event.device, event.sector)).next_back()?;
-        let holds = |piece: &&mut Piece| start == event.sector || event.sector < piece.end;
-        if device == event.device { pieces.iter_mut().find(holds) } else { None }
-    }
-
-    fn issue(&mut self, event: &Event) {
-        self.devices.of(event).dispatches = true;
-        let range = (event.device, event.sector)..=(event.device, event.end());
-        for piece in self.pieces.range_mut(range).flat_map(|(_, pieces)| pieces) {
-            if piece.end > event.end() {
-                continue;
-            }
-            if piece.inserted != Nanos::MAX {
-                self.rows[4].record(piece.inserted, event.time);
-            } else if piece.merged != Nanos::MAX {
-                self.rows[5].record(piece.merged, event.time);
-            }
-            piece.dispatched = event.time;
+    /// What waits gets a request structure, is inserted or merged: the piece that holds the first sector, the last to begin at or
+    /// before it.
+    fn step(&mut self, event: &Event) {
+        let before = self.pieces.range_mut(..=(event.device, event.sector)).next_back();
+        let Some((&(device, start), pieces)) = before else { return };
+        let holds = |piece: &Piece| start == event.sector || event.sector < piece.end;
+        if device != event.device {
+            return;
+        }
+        let Some(piece) = own::waiting(pieces, event, holds) else { return };
+        let (row, from, stamp) = match event.action {
+            Action::GetRequest => (1, piece.queued, &mut piece.got),
+            Action::Insert => (2, piece.got, &mut piece.inserted),
+            _ => (3, piece.queued, &mut piece.merged),
+        };
+        *stamp = event.time;
+        if piece.is_chosen && from != Nanos::MAX {
+            self.rows[row].record(from, event.time);
         }
     }
 
-    fn complete(&mut self, event: &Event) {
+    fn issue(&mut self, event: &Event, arrival: Nanos) {
+        self.devices.of(event).dispatches = true;
+        let range = (event.device, event.sector)..=(event.device, event.end());
+        for pieces in self.pieces.range_mut(range).map(|(_, pieces)| pieces) {
+            let Some(at) = own::ending(pieces, event, arrival, false) else { continue };
+            let piece = &mut pieces[at];
+            piece.dispatched = event.time;
+            if piece.is_chosen && piece.inserted != Nanos::MAX {
+                self.rows[4].record(piece.inserted, event.time);
+            } else if piece.is_chosen && piece.merged != Nanos::MAX {
+                self.rows[5].record(piece.merged, event.time);
+            }
+            if piece.end == event.end() && self.rule == PairingRule::Strict {
+                break;
+            }
+        }
+    }
+
+    fn complete(&mut self, event: &Event, arrival: Nanos) {
         let range = (event.device, event.sector)..=(event.device, event.end());
         let mut emptied = Vec::new();
         let device = self.devices.of(event);
         device.completed += 1;
         for (key, pieces) in self.pieces.range_mut(range) {
-            pieces.retain(|piece| {
-                if piece.end > event.end() {
-                    return true;
-                }
-                if piece.dispatched == Nanos::MAX {
-                    device.pieces.record(piece.queued, event.time);
-                } else {
-                    self.rows[7].record(piece.queued, event.time);
-                    self.rows[6].record(piece.dispatched, event.time);
-                }
-                false
-            });
-            if pieces.is_empty() {
-                emptied.push(*key);
+            let Some(at) = own::ending(pieces, event, arrival, true) else { continue };
+            let piece = pieces.remove(at);
+            emptied.extend(pieces.is_empty().then_some(*key));
+            if piece.is_chosen && piece.dispatched == Nanos::MAX {
+                device.pieces.record(piece.queued, event.time);
+            } else if piece.is_chosen {
+                self.rows[7].record(piece.queued, event.time);
+                self.rows[6].record(piece.dispatched, event.time);
+            }
+            if piece.end == event.end() && self.rule == PairingRule::Strict {
+                break;
             }
         }
         for key in emptied {

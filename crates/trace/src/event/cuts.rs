@@ -4,10 +4,14 @@
 //! processor that would be seen to end early. One that tells nothing any more had nothing more to tell, or it lost its end. Then there are,
 //! from its last event on, completions that were never dispatched and dispatches that were never queued, of which there were none
 //! before, or few. Where processors serve what they queue themselves, requests are lost as a whole: then what was open there goes on
-//! elsewhere, as what is asked of its place is taken for it.
+//! elsewhere, as what is asked of its place is taken for it. That is known to have lost its end ([`super::own_steps`]).
 
 use std::collections::{BTreeMap, VecDeque};
 
+use headstack_units::Nanos;
+
+use super::own_steps::OwnSteps;
+use super::pairing::LostEnd;
 use super::{Action, Event, Side};
 
 /// So many signs,
@@ -32,9 +36,18 @@ struct Told {
     elsewhere: u64,
     /// Of these the ones that go before a request of their own: what processors began that are still heard, and others.
     before_own: [u64; 2],
+    /// Steps with nothing of their own processor to go on with.
+    strays: u64,
+    /// When the last of these events was.
+    at: Nanos,
 }
 
 impl Told {
+    /// Whether processors serve what they queue themselves.
+    fn serves_own(self) -> bool {
+        self.strays * SELDOM <= self.events
+    }
+
     /// Whether what is told from here on, until `end`, has signs of a loss that it had not before.
     /// What it began and left without an end tells that the rest may have gone on elsewhere by mistake.
     fn is_loss(self, end: Self, leaves_some: bool) -> bool {
@@ -56,6 +69,7 @@ pub(super) struct Cuts {
     /// What had been told when each told something last.
     last: Vec<(u16, Told)>,
     steps: Steps,
+    own: OwnSteps,
 }
 
 /// Where a trace was cut.
@@ -72,13 +86,15 @@ pub(super) struct Cut {
 impl Cuts {
     pub(super) fn new(cpus: &[u32]) -> Self {
         let last = cpus.iter().filter_map(|cpu| u16::try_from(*cpu).ok()).map(|cpu| (cpu, Told::default()));
-        Self { now: Told::default(), last: last.collect(), steps: Steps::default() }
+        Self { now: Told::default(), last: last.collect(), steps: Steps::default(), own: OwnSteps::default() }
     }
 
     /// Takes an event, with which pairing has seen so many ends without a begin.
     pub(super) fn push(&mut self, event: &Event, alone: u64) {
         self.now.events += 1;
         self.now.alone = alone;
+        self.own.push(event);
+        (self.now.strays, self.now.at) = (self.own.strays, event.time);
         if let Some((begun_on, is_before_own)) = self.steps.go_elsewhere(event) {
             let is_silent = self.last.iter().any(|(cpu, _)| *cpu == begun_on);
             self.now.elsewhere += 1;
@@ -99,6 +115,14 @@ impl Cuts {
         let events = lost.iter().map(|(_, told)| told.events).min()?;
         let cpus = lost.iter().map(|(cpu, _)| u32::from(*cpu)).collect();
         Some(Cut { cpus, events, behind: self.now.events - events })
+    }
+
+    /// What lost its end with these processors, where they serve their own requests; the last to end first.
+    pub(super) fn lost_ends(&self) -> Vec<LostEnd> {
+        let own = self.last.iter().filter(|(_, told)| told.serves_own());
+        let mut lost: Vec<LostEnd> = own.flat_map(|(cpu, told)| self.own.left_by(*cpu, told.at)).collect();
+        lost.sort_by_key(|lost| std::cmp::Reverse(lost.at));
+        lost
     }
 }
 

@@ -19,7 +19,7 @@ pub struct EventIos<S> {
 }
 
 /// A direction or processes that are chosen: pairs and the table of times are of these alone. A completion names whoever was
-/// interrupted, so that other events cannot be told apart.
+/// interrupted, so that what was queued tells of whom the events behind it are.
 struct Choice {
     filter: Filter,
     /// Of the chosen I/Os; what else pairing counts is of all.
@@ -27,11 +27,9 @@ struct Choice {
 }
 
 impl Choice {
-    /// Whether the event, if it names who asked, is one of those that were chosen.
+    /// Whether what the event queues, if it does, is one of those that were chosen.
     fn takes(&self, event: &Event) -> bool {
-        use Action::{BackMerge, FrontMerge, GetRequest, Queue};
-        !matches!(event.action, Queue | GetRequest | BackMerge | FrontMerge)
-            || self.filter.takes_asked(event.pid, event.marks.op())
+        event.action == Action::Queue && self.filter.takes_asked(event.pid, event.marks.op())
     }
 
     /// Leaves those that were chosen, and counts them.
@@ -79,7 +77,7 @@ impl<S: EventSource> EventIos<S> {
             source,
             batch: Vec::new(),
             pairing,
-            btt: Btt::default(),
+            btt: Btt::new(rule),
             tally: Tally::default(),
             chosen: None,
             ended: false,
@@ -125,9 +123,8 @@ impl<S: EventSource> IoSource for EventIos<S> {
             for event in &self.batch {
                 self.tally.push(event);
                 self.pairing.push(event);
-                if self.chosen.as_ref().is_none_or(|chosen| chosen.takes(event)) {
-                    self.btt.push(event, self.pairing.believed_since());
-                }
+                let is_chosen = self.chosen.as_ref().is_none_or(|chosen| chosen.takes(event));
+                self.btt.push(event, self.pairing.belief(), is_chosen);
             }
             // What was read before an error is delivered by the next call.
             read?;

@@ -13,11 +13,13 @@ mod ends;
 mod held;
 mod mispairs;
 mod numbers;
+mod own_steps;
 pub mod pairing;
 mod repeats;
 pub mod rwbs;
 mod sequence;
 pub(crate) mod stated;
+mod surveys;
 pub mod tally;
 
 pub(crate) mod blkparse;

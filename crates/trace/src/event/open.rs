@@ -5,10 +5,11 @@ use std::path::Path;
 
 use super::blktrace::{self, BlktraceFile};
 use super::blktrace_set::{BlktraceSet, files_of};
-use super::cuts::{Cut, Cuts};
+use super::cuts::Cut;
 use super::ends::{self, Ends, Silent};
 use super::lines::{TextEvents, finds_events};
-use super::pairing::{Longest, Pairing, PairingRule, Survey};
+use super::pairing::{Pairing, PairingRule, Survey};
+use super::surveys::{Looked, find_cut, pair, read_through, survey, survey_before};
 use super::{
     Event, EventIos, EventSource, Loss, PairingSummary, balance, blkparse, blkparse_format, ftrace, lttng,
     stated,
@@ -84,7 +85,7 @@ const LONG: u64 = 1 << 12;
 
 /// A trace of events being read.
 pub struct EventReader {
-    source: Box<dyn EventSource>,
+    pub(super) source: Box<dyn EventSource>,
     survey: Option<Survey>,
     /// Batches that were read ahead for the survey.
     ahead: VecDeque<Vec<Event>>,
@@ -94,7 +95,7 @@ pub struct EventReader {
     /// Processors of text that tell nothing at its end, where events are missing.
     short: Vec<u32>,
     /// So many events lie before the end of the first of these.
-    until_cut: u64,
+    pub(super) until_cut: u64,
     /// Each half has its other: nothing is missing.
     is_balanced: bool,
 }
@@ -274,42 +275,16 @@ fn events_of_set(path: &Path, options: &OpenOptions) -> Result<EventReader, Trac
     }
     let whole = || open_set(path, options).ok().map(reader);
     if !(loss.missing_cpus.is_empty() && loss.empty_cpus.is_empty()) {
-        let survey = whole().map(|events| survey(events, true));
+        let survey = whole().map(|events| survey(events, true, Vec::new()));
         return Ok(reader(set).survey_beginning(options.pairing).known_as(survey));
     }
     let opened = reader(set).survey_beginning(options.pairing);
-    let silent = ends::short_files(&opened.beginning(), &file_ends);
+    let mut silent = ends::short_files(&opened.beginning(), &file_ends);
+    silent.extend(&loss.short_cpus);
+    silent.sort_unstable();
+    silent.dedup();
     let are_missing = !(loss.short_cpus.is_empty() && loss.late_cpus.is_empty());
     Ok(opened.ending_early(&silent, are_missing, whole))
-}
-
-/// Reads events as far as they go, for what they tell of losses, of which it is known that there are some, or not.
-fn survey(mut events: EventReader, are_missing: bool) -> Survey {
-    let (mut batch, mut ios) = (Vec::new(), Vec::new());
-    let mut pairing = Pairing::new(PairingRule::Strict);
-    if are_missing {
-        pairing.events_are_missing();
-    }
-    while events.next_events(&mut batch).is_ok() && !batch.is_empty() {
-        pair(&mut pairing, &batch, &mut ios);
-    }
-    pairing.survey(true).beginning_late(events.source.loss().late_cpus)
-}
-
-/// The same, with all events read.
-fn read_through(mut events: EventReader) -> EventReader {
-    let mut batch = Vec::new();
-    while events.next_events(&mut batch).is_ok() && !batch.is_empty() {}
-    events
-}
-
-/// Pairs a batch, and keeps nothing of it.
-pub(super) fn pair(pairing: &mut Pairing, batch: &[Event], ios: &mut Vec<Io>) {
-    for event in batch {
-        pairing.push(event);
-    }
-    pairing.drain(ios);
-    ios.clear();
 }
 
 /// The events of a file; text of which a processor's may be missing at the end is read once more, and once again where they are.
@@ -372,62 +347,23 @@ impl EventReader {
             return self;
         }
         let looked = if silent.is_empty() { None } else { whole().map(|events| find_cut(events, silent)) };
-        let (cut, is_lossy) = looked.unwrap_or_default();
+        let Looked { cut, lost_ends, is_lossy } = looked.unwrap_or_default();
         // Much that is known to lack events tells more of itself than little that comes before.
         let cut = cut.filter(|cut| !(are_missing && cut.events >= LONG && cut.behind > cut.events));
         let Some(Cut { cpus: short, events: until_cut, .. }) = cut else {
             // What was taken for a loss on the way may be none by what comes later, as in a set of files of which some end early.
-            let survey =
-                if is_lossy || are_missing { whole().map(|events| survey(events, true)) } else { None };
-            return match survey {
-                Some(survey) => Self { survey: Some(survey), ..self },
-                None => self,
-            };
+            let whole = if is_lossy || are_missing { whole() } else { None };
+            let survey = whole.map(|events| survey(events, true, lost_ends.clone())).or(self.survey);
+            let mut short: Vec<u32> = lost_ends.iter().map(|lost| u32::from(lost.cpu)).collect();
+            short.dedup();
+            return Self { survey: survey.map(|survey| survey.ending_without(lost_ends)), short, ..self };
         };
         // Where events are missing before, too, all of it is looked at for what may be wrong.
         let before = whole().and_then(|events| survey_before(events, until_cut));
-        let survey = before.or_else(|| whole().map(|events| survey(events, true)));
+        let survey = before.or_else(|| whole().map(|events| survey(events, true, lost_ends.clone())));
+        let survey = survey.map(|survey| survey.ending_without(lost_ends));
         Self { survey, short, until_cut, ..self }
     }
-}
-
-/// Where the ends of these processors, which tell nothing at the end, were lost; and whether losses were noticed, there or before.
-fn find_cut(mut events: EventReader, silent: &[u32]) -> (Option<Cut>, bool) {
-    let (mut batch, mut ios) = (Vec::new(), Vec::new());
-    let (mut pairing, mut cuts) = (Pairing::new(PairingRule::Strict), Cuts::new(silent));
-    while events.next_events(&mut batch).is_ok() && !batch.is_empty() {
-        for event in &batch {
-            pairing.push(event);
-            cuts.push(event, pairing.unbegun());
-        }
-        pairing.drain(&mut ios);
-        ios.clear();
-    }
-    (cuts.cut(), pairing.is_lossy())
-}
-
-/// What the first so many events tell, if none of them are missing.
-fn survey_before(mut events: EventReader, count: u64) -> Option<Survey> {
-    events.until_cut = count;
-    let (mut batch, mut ios) = (Vec::new(), Vec::new());
-    let mut pairing = Pairing::new(PairingRule::Strict);
-    let (mut begun, mut longest) = (None, Longest::default());
-    while events.until_cut > 0 && events.next_events(&mut batch).is_ok() && !batch.is_empty() {
-        begun = begun.or(batch.first().map(|event| event.time));
-        for event in &batch {
-            pairing.push(event);
-        }
-        pairing.drain(&mut ios);
-        ios.drain(..).for_each(|io| longest.push(&io));
-    }
-    if events.loss().is_certain() {
-        return None;
-    }
-    let before = pairing.before_cut(begun?, longest)?;
-    while events.next_events(&mut batch).is_ok() && !batch.is_empty() {
-        pair(&mut pairing, &batch, &mut ios);
-    }
-    Some(pairing.behind_cut(before))
 }
 
 /// What reads the events of a file.

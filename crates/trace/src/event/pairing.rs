@@ -49,6 +49,7 @@ mod commands;
 mod completion;
 mod counts;
 mod dispatch;
+mod ended;
 mod holes;
 #[cfg(test)]
 mod loss_tests;
@@ -74,6 +75,7 @@ use crate::Io;
 use active::Active;
 pub(crate) use counts::Alone;
 pub use counts::PairingCounts;
+pub(crate) use ended::LostEnd;
 pub(crate) use losses::Longest;
 pub use losses::Survey;
 use losses::{Cut, Losses};
@@ -109,6 +111,15 @@ pub enum PairingRule {
     Strict,
     /// The latest dispatch takes the completion, however old it is, as in btt.
     Btt,
+}
+
+/// What an event goes on with.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Belief {
+    /// Pieces queued before do not belong to it, or are not known to.
+    pub(crate) since: Nanos,
+    /// When its request arrived; zero if that is not known.
+    pub(crate) arrival: Nanos,
 }
 
 /// A few devices.
@@ -165,12 +176,14 @@ pub struct Pairing {
     cut: Option<Cut>,
     /// Processors of which no event came yet, and those before their first are lost.
     late: Vec<u32>,
+    /// What will have lost its end, the last first.
+    lost_ends: Vec<LostEnd>,
     /// Behind that, a longer response is not believed.
     longest: Option<Nanos>,
     /// Nor is what was at the device with others of its place.
     only_alone: bool,
-    /// Of the event taken last: pieces queued before do not belong to it.
-    believed_since: Nanos,
+    /// Of the event taken last.
+    belief: Belief,
     last_flush: BTreeMap<u32, u64>,
     /// Completed, not yet in order.
     done: BinaryHeap<Reverse<(Nanos, u64)>>,
@@ -201,6 +214,7 @@ impl Pairing {
             queued_before,
             cut,
             late,
+            lost_ends,
         } = survey;
         let undispatched = Undispatched::of(dispatch_nothing);
         Self {
@@ -213,9 +227,15 @@ impl Pairing {
             losses,
             cut,
             late,
+            lost_ends,
             only_alone,
             ..Self::default()
         }
+    }
+
+    /// The same, of which that will have lost its end, the last first.
+    pub(crate) fn ending_without(self, lost_ends: Vec<LostEnd>) -> Self {
+        Self { lost_ends, ..self }
     }
 
     /// Events are known to be missing, from here on.
@@ -234,8 +254,7 @@ impl Pairing {
         let dispatch_nothing = self.dispatch_nothing();
         let losses = if whole { self.losses.survey() } else { self.losses };
         let queueing = self.queueing;
-        let (balanced, only_alone, queued_before, cut, late) = (false, false, Nanos::ZERO, None, Vec::new());
-        Survey { lossy, balanced, only_alone, queueing, dispatch_nothing, queued_before, losses, cut, late }
+        Survey { lossy, queueing, dispatch_nothing, losses, ..Survey::default() }
     }
 
     /// A pairing of a trace of which nothing is missing.
@@ -281,8 +300,8 @@ impl Pairing {
         let overlaps = Some(self.losses.overlaps).filter(|overlaps| overlaps.are_seen()).unwrap_or_default();
         let losses = Losses { overlaps, ..Losses::default() };
         let queueing = self.queueing.clone();
-        let (lossy, balanced, only_alone, cut, late) = (false, self.balanced, false, None, Vec::new());
-        Survey { lossy, balanced, only_alone, queueing, dispatch_nothing, queued_before, losses, cut, late }
+        let balanced = self.balanced;
+        Survey { balanced, queueing, dispatch_nothing, queued_before, losses, ..Survey::default() }
     }
 
     /// The same if all that was taken so far is what lies before the end of a processor that lost what comes then; `longest` is of the
@@ -328,11 +347,12 @@ impl Pairing {
     pub fn push(&mut self, event: &Event) {
         self.now = self.now.max(event.time);
         self.seen += 1;
-        self.believed_since = self.lost_before();
+        self.belief = Belief { since: self.lost_before(), arrival: Nanos::ZERO };
         if self.rule == PairingRule::Strict {
             self.listen(event);
-            if !self.late.is_empty() {
+            if self.late.len() + self.lost_ends.len() > 0 {
                 self.meet(event);
+                self.give_up_ended();
             }
         }
         match event.action {
@@ -413,18 +433,19 @@ impl Pairing {
         }
     }
 
-    /// Of the event taken last: pieces queued before do not belong to it, or are not known to.
-    pub(crate) fn believed_since(&self) -> Nanos {
-        self.believed_since
+    /// What the event taken last goes on with.
+    pub(crate) fn belief(&self) -> Belief {
+        self.belief
     }
 
     /// The event taken last goes on with a request that arrived then; `None`: with none that is believed.
     fn believe(&mut self, arrival: Option<Nanos>) {
-        self.believed_since = match arrival {
-            Some(arrival) if !self.lossy => self.believed_since.min(arrival),
+        let since = match arrival {
+            Some(arrival) if !self.lossy => self.belief.since.min(arrival),
             Some(arrival) => arrival,
             None => Nanos::MAX,
         };
+        self.belief = Belief { since, arrival: arrival.unwrap_or_default() };
     }
 
     /// What has been counted so far.

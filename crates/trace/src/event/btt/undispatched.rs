@@ -1,7 +1,7 @@
 //! Q2C of devices that dispatch nothing: device mapper, RAID, RAM disks.
 //!
-//! btt gives a completion to all that is queued of its sectors. Of a whole trace that is what btt prints. Where halves are missing it is
-//! not what was asked for and answered, so that there the responses of requests are told.
+//! A completion ends what is queued of its sectors, of each place the piece that is its own. Where halves are missing that is not what was
+//! asked for and answered, so that there the responses of requests are told.
 
 use std::collections::BTreeMap;
 

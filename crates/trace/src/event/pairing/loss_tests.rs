@@ -25,20 +25,7 @@ fn believed_below_128_ns() -> Mispairs {
 
 /// A pairing of events of which some were surely lost, and nothing else is known.
 fn surely_lossy() -> Pairing {
-    Pairing::surveyed(
-        PairingRule::Strict,
-        Survey {
-            lossy: true,
-            balanced: false,
-            only_alone: false,
-            losses: certain(),
-            queueing: Devices::default(),
-            dispatch_nothing: Devices::default(),
-            queued_before: Nanos::ZERO,
-            cut: None,
-            late: Vec::new(),
-        },
-    )
+    Pairing::surveyed(PairingRule::Strict, Survey { lossy: true, losses: certain(), ..Survey::default() })
 }
 
 /// The steps of which nothing is doubtful.
@@ -53,20 +40,8 @@ fn push_all(pairing: &mut Pairing, events: &[Event]) {
 }
 
 fn pair_what_is_left(losses: Losses, events: &[Event]) -> (Vec<Io>, PairingCounts) {
-    let mut pairing = Pairing::surveyed(
-        PairingRule::Strict,
-        Survey {
-            lossy: true,
-            balanced: false,
-            only_alone: false,
-            losses,
-            queueing: Devices::default(),
-            dispatch_nothing: Devices::default(),
-            queued_before: Nanos::ZERO,
-            cut: None,
-            late: Vec::new(),
-        },
-    );
+    let mut pairing =
+        Pairing::surveyed(PairingRule::Strict, Survey { lossy: true, losses, ..Survey::default() });
     let mut ios = Vec::new();
     push_all(&mut pairing, events);
     pairing.finish(&mut ios);
@@ -353,17 +328,7 @@ fn a_completion_alone_ends_what_is_queued_only_where_nothing_is_dispatched() {
 
 #[test]
 fn btts_rule_believes_what_it_sees() {
-    let survey = Survey {
-        lossy: false,
-        balanced: false,
-        only_alone: false,
-        losses: certain(),
-        queueing: Devices::default(),
-        dispatch_nothing: Devices::default(),
-        queued_before: Nanos::ZERO,
-        cut: None,
-        late: Vec::new(),
-    };
+    let survey = Survey { lossy: false, losses: certain(), ..Survey::default() };
     for mut pairing in [Pairing::new(PairingRule::Btt), Pairing::surveyed(PairingRule::Btt, survey)] {
         pairing.events_are_missing();
         assert!(!pairing.is_lossy());
@@ -577,7 +542,7 @@ fn where_events_are_missing_an_event_tells_since_when_its_request_is_believed() 
         [event(5, Queue, 100, 8, "R"), event(10, Issue, 100, 8, "R"), event(20, Complete, 100, 8, "R")];
     let since = |pairing: &mut Pairing, event: &Event| {
         pairing.push(event);
-        pairing.believed_since()
+        pairing.belief().since
     };
     let mut lossy = surely_lossy();
     // What is queued begins anew, and its dispatch and completion go back to that.
@@ -695,4 +660,24 @@ fn a_lost_answer_of_a_command_is_not_made_up() {
     let events = [command(1, Issue), command(1000, Issue), command(1010, Complete)];
     let (ios, counts) = pair_what_is_left(certain(), &events);
     assert_eq!((responses(&ios), counts.orphan_dispatches), (vec![Some(10)], 1));
+}
+
+/// Pieces were merged with a request, whose own queueings are lost: it is dispatched larger than what is known to wait. That was taken for
+/// what is dispatched there long after.
+#[test]
+fn what_was_dispatched_with_others_waits_no_more() {
+    let mut pairing = surely_lossy();
+    let events = [
+        event(10, Queue, 100, 8, "R"),
+        event(11, Action::BackMerge, 108, 8, "R"),
+        event(20, Issue, 100, 32, "R"),
+        event(30, Complete, 100, 32, "R"),
+        event(170, Issue, 100, 8, "R"),
+        event(180, Complete, 100, 8, "R"),
+    ];
+    push_all(&mut pairing, &events);
+    let mut ios = Vec::new();
+    pairing.finish(&mut ios);
+    let found: Vec<_> = ios.iter().map(|io| (io.request.start.0, io.response())).collect();
+    assert_eq!(found, [(20, None), (170, None)]);
 }

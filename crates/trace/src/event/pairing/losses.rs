@@ -2,7 +2,7 @@
 
 use headstack_units::Nanos;
 
-use super::Devices;
+use super::{Devices, LostEnd};
 use crate::Io;
 use crate::event::mispairs::Mispairs;
 
@@ -102,7 +102,7 @@ impl Losses {
 }
 
 /// What is known of losses, and of requests of the same sectors at once, from a trace or its beginning.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Survey {
     pub(super) lossy: bool,
     /// Whether each half has its other.
@@ -120,6 +120,8 @@ pub struct Survey {
     pub(super) cut: Option<Cut>,
     /// Processors that lost what they told before their first event.
     pub(super) late: Vec<u32>,
+    /// What lost its end with a processor that serves its own requests, the last first.
+    pub(super) lost_ends: Vec<LostEnd>,
 }
 
 /// From when on the events of processors are missing, and how long what was completed before took at most: what takes longer then may
@@ -162,6 +164,11 @@ impl Survey {
     /// The same of a trace in which these processors lost what they told before their first event.
     pub(crate) fn beginning_late(self, late: Vec<u32>) -> Self {
         Self { late, ..self }
+    }
+
+    /// The same of a trace in which that lost its end, the last first.
+    pub(crate) fn ending_without(self, lost_ends: Vec<LostEnd>) -> Self {
+        Self { lost_ends, ..self }
     }
 }
 

@@ -1,5 +1,6 @@
 //! Queued pieces, which wait by place until a dispatch or a completion takes them.
 
+mod giving_up;
 mod merging;
 
 use std::collections::btree_map::Entry;
@@ -82,13 +83,6 @@ impl Piece {
     }
 }
 
-/// What was given up of one place.
-pub(super) struct Dropped {
-    pub(super) all: u64,
-    /// Of them those known to be superseded.
-    pub(super) superseded: u64,
-}
-
 /// What is dispatched: device, sectors from … to before …, and what is done to them.
 pub(super) type Extent = (u32, u64, u64, Side);
 
@@ -156,35 +150,6 @@ impl Queued {
         all.map(|piece| u64::from(!std::mem::replace(&mut piece.superseded, true))).sum()
     }
 
-    /// Gives up those that begin where the event does.
-    pub(super) fn drop_alike(&mut self, event: &Event, side: Side) -> Dropped {
-        let mut dropped = Dropped { all: 0, superseded: 0 };
-        if let Some(pieces) = self.pieces.get_mut(&(event.device, event.sector)) {
-            pieces.retain(|piece| {
-                dropped.all += u64::from(piece.side == side);
-                dropped.superseded += u64::from(piece.side == side && piece.superseded);
-                piece.side != side
-            });
-        }
-        dropped
-    }
-
-    /// Gives up those that have a part in what is asked for, and were queued before `since`: how many.
-    pub(super) fn give_up_about(&mut self, event: &Event, since: Nanos) -> u64 {
-        let reach = (event.device, event.sector.saturating_sub(self.longest))..(event.device, event.end());
-        let (mut given_up, mut empty) = (0, Vec::new());
-        for (place, pieces) in self.pieces.range_mut(reach) {
-            let before = pieces.len();
-            pieces.retain(|piece| piece.queued >= since || piece.end <= event.sector);
-            given_up += (before - pieces.len()) as u64;
-            empty.extend(pieces.is_empty().then_some(*place));
-        }
-        for place in empty {
-            self.pieces.remove(&place);
-        }
-        given_up
-    }
-
     /// How many that are superseded wait since `since` or later.
     pub(super) fn young(&self, since: Nanos) -> u64 {
         let owed = self.owed.values().flat_map(|owed| &owed.pieces);
@@ -245,7 +210,10 @@ impl Queued {
         let alike = near.iter().filter(|piece| (piece.start, piece.end) == (first, end)).count();
         let chosen = match own {
             Some(chosen) => chosen,
-            None if strict && !near.is_empty() => return Taken::Misfit,
+            None if strict && !near.is_empty() => {
+                self.doubt_within(extent, &near);
+                return Taken::Misfit;
+            }
             None => near,
         };
         let taken = self.remove(extent, &chosen, waiting_since);
@@ -308,17 +276,6 @@ impl Queued {
     /// Whether any have a part in an extent.
     pub(super) fn lie_about(&self, extent: Extent) -> bool {
         !self.near(extent, false, Nanos::ZERO).is_empty()
-    }
-
-    /// Gives up those of an extent that were queued before `since`.
-    fn drop_older(&mut self, (device, first, end, side): Extent, since: Nanos) {
-        let Some(pieces) = self.pieces.get_mut(&(device, first)) else { return };
-        let before = pieces.len();
-        pieces.retain(|piece| piece.queued >= since || (piece.end, piece.side) != (end, side));
-        self.lost += (before - pieces.len()) as u64;
-        if pieces.is_empty() {
-            self.pieces.remove(&(device, first));
-        }
     }
 
     /// What is chosen of an extent, of what was queued since `since`; what reaches beyond it waits on.
