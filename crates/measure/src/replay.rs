@@ -36,7 +36,7 @@ pub struct ReplayScore {
     pub sectors: u32,
     /// Accesses compared.
     pub accesses: usize,
-    /// Accesses left out: as many as may have been seen late by what the probe `rotation` says, those that took longest beyond the model's time.
+    /// Accesses left out: as many as may have been seen late by what the probe `rotation` says, those that took longest beyond the model's time, and some that took least.
     pub left_out: usize,
     /// Mean latency on the device, in ms.
     pub measured_mean_ms: f64,
@@ -211,15 +211,15 @@ fn again(
 
 fn score(first: &Sample, mut pairs: Vec<(f64, f64)>, late_share: f64) -> Option<ReplayScore> {
     let alone = first.depth == 1;
-    let left_out = if alone && late_share >= RARELY_LATE {
-        // The share itself is known from some hundred completions only, and by chance more of these may be late.
-        let usual = pairs.len() as f64 * late_share;
-        (usual + MORE_LATE * usual.sqrt()).ceil() as usize
-    } else {
-        0
-    };
+    let late = if alone && late_share >= RARELY_LATE { pairs.len() as f64 * late_share } else { 0.0 };
+    // The share itself is known from some hundred completions only, and by chance more of these may be late: as many are left out at
+    // the other end, lest those that are left be too short.
+    let more = ((MORE_LATE * late.sqrt()).ceil() as usize).min(pairs.len() / 8);
+    let last = (late.ceil() as usize + more).min(pairs.len() / 2);
     pairs.sort_by(|a, b| (a.0 - a.1).total_cmp(&(b.0 - b.1)));
-    pairs.truncate(pairs.len() - left_out.min(pairs.len() / 2));
+    pairs.truncate(pairs.len() - last);
+    pairs.drain(..more);
+    let left_out = last + more;
     let (measured, model): (Vec<f64>, Vec<f64>) = pairs.iter().copied().unzip();
     let found = demerit_ms(&measured, &model).ok()?;
     let errors: f64 = pairs.iter().map(|(measured, model)| (measured - model).abs()).sum();

@@ -222,7 +222,7 @@ fn late_completions_fill_no_write_cache() {
 /// It destages after a rest: nothing showed how long that is, and files said 0.
 #[test]
 fn the_rest_before_a_write_cache_is_emptied_shows() {
-    for (ms, most_off) in [("0.0", 5.0), ("10.0", 5.0), ("50.0", 20.0)] {
+    for (ms, most_off) in [("0.0", 5.0), ("10.0", 6.0), ("50.0", 15.0)] {
         let values = [("write_policy.write-back.idle_before_destage_ms", ms)];
         let found = found("nearline-18tb", &["write-cache"], &values);
         let rests = found.parameter("idle_before_destage_ms").unwrap();

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 /// The pauses that are tried one after the other, in ms, behind how many writes, and how often: these take some longer to reach the media
 /// than the pause is.
 pub(crate) const PAUSES: [Pause; 2] =
-    [Pause { ms: 20.0, writes: 4, rounds: 24 }, Pause { ms: 100.0, writes: 20, rounds: 8 }];
+    [Pause { ms: 20.0, writes: 4, rounds: 32 }, Pause { ms: 100.0, writes: 20, rounds: 8 }];
 /// A drive that does nothing for this share of a pause may do nothing for longer.
 const ALL_OF_IT: f64 = 0.75;
 /// Rests that are longer than none by fewer standard errors are none.
@@ -35,28 +35,42 @@ pub(crate) enum Idle {
     Longer(f64),
 }
 
-/// What the longest of the pauses that were tried shows.
+/// What the pauses that were tried show: the longest, unless it shows that a shorter one was long enough, which tells more exactly.
 pub(crate) fn idle(record: &Record) -> Option<Idle> {
-    (0..PAUSES.len()).rev().find_map(|place| by_pause(record, place))
+    let (mut found, mut before) = (by_pause(record, 0)?, PAUSES[0].ms);
+    for (place, pause) in PAUSES.iter().enumerate().skip(1) {
+        match by_pause(record, place) {
+            Some(Idle::Rests(rests)) if rests.value < before => {
+                return rested(record, place - 1).map(Idle::Rests);
+            }
+            Some(longer) => found = longer,
+            None => break,
+        }
+        before = pause.ms;
+    }
+    Some(found)
 }
 
 /// What one of the pauses shows; `None` where it was not tried.
 pub(crate) fn by_pause(record: &Record, place: usize) -> Option<Idle> {
+    let rested = rested(record, place)?;
+    let all_of_it = rested.value > ALL_OF_IT * PAUSES[place].ms;
+    Some(if all_of_it { Idle::Longer(rested.value) } else { Idle::Rests(rested) })
+}
+
+/// By how much later a flush is done behind one of the pauses: as long as the drive rests within it, in ms.
+fn rested(record: &Record, place: usize) -> Option<Estimate> {
     let all = rounds(record, DRAINED + place as u32);
-    let (&none, &pause) = (all.keys().next()?, all.keys().next_back().filter(|_| all.len() > 1)?);
-    let of = |step: i64, value: fn(&Round) -> f64| -> Vec<f64> { all[&step].iter().map(value).collect() };
-    let [without, with] = [none, pause].map(|step| of(step, |round| round.all_ms));
+    let (without, with) = (all.get(&0)?, all.get(&(PAUSES[place].ms as i64))?);
     // The same sectors were written in both.
-    let later: Vec<f64> = with.iter().zip(&without).map(|(with, without)| with - without).collect();
+    let later: Vec<f64> =
+        with.iter().zip(without).map(|(with, without)| with.all_ms - without.all_ms).collect();
     let later_ms = median(&later);
     let error_ms = OF_MEDIAN * spread(&later) / (later.len() as f64).sqrt();
-    if later_ms > ALL_OF_IT * pause as f64 {
-        return Some(Idle::Longer(later_ms));
-    }
-    let shows = later_ms > SHOWS * error_ms;
+    let writing_ms: Vec<f64> = without.iter().map(|round| round.writing_ms).collect();
     // Writes that come after the rest is over are behind it, too.
-    let value = if shows { later_ms + median(&of(none, |round| round.writing_ms)) } else { 0.0 };
-    Some(Idle::Rests(Estimate { value, ci95: 2.0 * error_ms }))
+    let value = if later_ms > SHOWS * error_ms { later_ms + median(&writing_ms) } else { 0.0 };
+    Some(Estimate { value, ci95: 2.0 * error_ms })
 }
 
 /// Some writes, a pause and a flush.
