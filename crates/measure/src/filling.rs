@@ -28,12 +28,14 @@ const COMPARED: [u32; 8] = [1, 2, 3, 4, 6, 10, 20, 50];
 /// [`MeasureError::System`] if the drive cannot be simulated.
 pub(crate) fn filled(record: &Record, spec: DriveSpec) -> Result<DriveSpec, MeasureError> {
     let Some(mut filling) = Filling::of(record, &spec) else { return Ok(spec) };
-    filling.compare()?;
-    if filling.is_exact {
-        return Ok(filling.spec);
+    let sized = filling.sized()?;
+    // How many are compared is asked only where all of them are not.
+    if filling.off(sized.clone())?.abs() < SAME_PACE || !filling.compare()? {
+        return Ok(sized);
     }
-    let sectors = filling.size()?;
-    Ok(filling.with(sectors))
+    let other = filling.sized()?;
+    let misses_ms = |spec: &DriveSpec| filling.served.misses_ms(spec.clone());
+    Ok(if misses_ms(&other)? < misses_ms(&sized)? { other } else { sized })
 }
 
 /// Writes that find the cache full, one behind the other.
@@ -124,16 +126,12 @@ impl<'a> Filling<'a> {
         }
     }
 
-    /// How many cached writes are compared for the next one that goes to the media: all, unless a full cache is then emptied at another
-    /// pace than the measured one.
-    fn compare(&mut self) -> Result<(), MeasureError> {
-        let all = self.off(None)?;
-        if all.abs() < SAME_PACE {
-            return Ok(());
-        }
-        let mut best = (all.abs() / 2.0, None);
+    /// How many cached writes are compared for the next one that goes to the media: as many as empty a full cache at the pace
+    /// of the measured one. Says whether any number does so much better than all.
+    fn compare(&mut self) -> Result<bool, MeasureError> {
+        let mut best = (self.off(self.spec.clone())?.abs() / 2.0, None);
         for compared in COMPARED {
-            let off = self.off(Some(compared))?.abs();
+            let off = self.off(self.comparing(Some(compared)))?.abs();
             if off < best.0 {
                 best = (off, Some(compared));
             }
@@ -144,7 +142,7 @@ impl<'a> Filling<'a> {
             let fitted = Provenance { kind: ProvenanceKind::Fitted, source: source.to_owned() };
             self.spec.provenance.insert("write_policy.write-back.runs_compared".to_owned(), fitted);
         }
-        Ok(())
+        Ok(best.1.is_some())
     }
 
     /// The same drive, comparing so many cached writes.
@@ -156,9 +154,14 @@ impl<'a> Filling<'a> {
         spec
     }
 
-    /// By how much more writes into the full cache take on such a drive than they took, as a share.
-    fn off(&self, compared: Option<u32>) -> Result<f64, MeasureError> {
-        Ok(self.served.pace_ms(self.comparing(compared), self.count)? / self.each_ms - 1.0)
+    /// By how much more writes into the full cache take on a drive than they took, as a share.
+    fn off(&self, spec: DriveSpec) -> Result<f64, MeasureError> {
+        Ok(self.served.pace_ms(spec, self.count)? / self.each_ms - 1.0)
+    }
+
+    /// The same drive with the cache that fills up when the measured one did.
+    fn sized(&self) -> Result<DriveSpec, MeasureError> {
+        if self.is_exact { Ok(self.spec.clone()) } else { Ok(self.with(self.size()?)) }
     }
 
     /// The same drive with a cache of so many sectors.

@@ -14,7 +14,12 @@ pub(crate) const PAUSES: [Pause; 2] =
 /// A drive that does nothing for this share of a pause may do nothing for longer.
 const ALL_OF_IT: f64 = 0.75;
 /// Rests that are longer than none by fewer standard errors are none.
-const SHOWS: f64 = 2.0;
+const SHOWS: f64 = 3.0;
+/// Nor are those shorter than this, in ms: some rounds may have been done before the pause was over.
+const LEAST_MS: f64 = 5.0;
+/// A flush that takes less than this share of one without a pause had nothing left to do; of rounds no more than one in so many may be such.
+const DRAINED_BELOW: f64 = 0.25;
+const MOST_DRAINED: usize = 8;
 /// The standard error of a median, in those of a mean.
 const OF_MEDIAN: f64 = 1.2533;
 
@@ -62,6 +67,13 @@ pub(crate) fn by_pause(record: &Record, place: usize) -> Option<Idle> {
 fn rested(record: &Record, place: usize) -> Option<Estimate> {
     let all = rounds(record, DRAINED + place as u32);
     let (without, with) = (all.get(&0)?, all.get(&(PAUSES[place].ms as i64))?);
+    // Where all had reached the media before the pause was over, the flush waits for the pause, and not for the drive.
+    let flush_ms = |rounds: &[Round]| rounds.iter().map(|round| round.flush_ms).collect::<Vec<f64>>();
+    let least_ms = DRAINED_BELOW * median(&flush_ms(without));
+    let drained = flush_ms(with).iter().filter(|&&ms| ms < least_ms).count();
+    if MOST_DRAINED * drained > with.len() {
+        return None;
+    }
     // The same sectors were written in both.
     let later: Vec<f64> =
         with.iter().zip(without).map(|(with, without)| with.all_ms - without.all_ms).collect();
@@ -69,7 +81,7 @@ fn rested(record: &Record, place: usize) -> Option<Estimate> {
     let error_ms = OF_MEDIAN * spread(&later) / (later.len() as f64).sqrt();
     let writing_ms: Vec<f64> = without.iter().map(|round| round.writing_ms).collect();
     // Writes that come after the rest is over are behind it, too.
-    let value = if later_ms > SHOWS * error_ms { later_ms + median(&writing_ms) } else { 0.0 };
+    let value = if later_ms > LEAST_MS.max(SHOWS * error_ms) { later_ms + median(&writing_ms) } else { 0.0 };
     Some(Estimate { value, ci95: 2.0 * error_ms })
 }
 
@@ -79,6 +91,8 @@ struct Round {
     all_ms: f64,
     /// From the first write to the end of the last, in ms.
     writing_ms: f64,
+    /// The flush, in ms.
+    flush_ms: f64,
 }
 
 /// The rounds of a series by their pause, in ms.
@@ -93,6 +107,7 @@ fn rounds(record: &Record, series: u32) -> BTreeMap<i64, Vec<Round>> {
             all.entry(sample.step).or_default().push(Round {
                 all_ms: (sample.end - first.start).as_ms(),
                 writing_ms: (last.end - first.start).as_ms(),
+                flush_ms: sample.latency_ms(),
             });
         }
     }
