@@ -7,6 +7,7 @@ use crate::extract::{Extraction, WriteCacheFindings};
 use crate::filling::filled;
 use crate::rebuild::rebuild;
 use crate::record::Record;
+use crate::record::series::write_cache::SMALL;
 use crate::served::Served;
 
 /// More writes than this are not reported early: a cache holds them.
@@ -23,7 +24,7 @@ pub(crate) fn reported_early(
     record: &Record,
     found: &Extraction,
 ) -> Result<Option<WriteCacheFindings>, MeasureError> {
-    let (Some(writes), Some(served)) = (few(found), Served::of(record)) else { return Ok(None) };
+    let (Some(writes), Some(served)) = (few(found), Served::of(record, SMALL)) else { return Ok(None) };
     let cached = filled(record, rebuild(found, "rebuilt")?)?;
     let (mut least_ms, mut best) = (served.misses_ms(cached)?, None);
     for writes in writes.saturating_sub(ABOUT).max(1)..=writes + ABOUT {

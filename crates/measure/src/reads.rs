@@ -3,12 +3,17 @@
 
 use crate::MeasureError;
 use crate::device::{Access, Device, SimulatedDevice};
+use crate::reading::rotation::rotation;
 use crate::record::series::{cache, overhead};
 use crate::record::{ProbeName, Record, Role, Sample};
 use headstack_drive::spec::{DriveSpec, RecalibrationMode, RecalibrationSpec};
 use headstack_system::{System, SystemConfig};
 use std::sync::Arc;
 
+/// Late completions that are rarer than this share are not worth a word.
+pub(crate) const RARELY_LATE: f64 = 1e-3;
+/// One was seen late that took longer than it does on a rebuilt drive by so much of a turn: what waits for a skew does not.
+const LATE_TURNS: f64 = 0.25;
 /// Of streams, which may be gigabytes, the first accesses.
 const MOST: usize = 10_000;
 
@@ -33,30 +38,40 @@ pub(crate) struct Again<'a> {
 /// The accesses of a probe, in their order.
 pub(crate) struct Reads<'a> {
     samples: Vec<&'a Sample>,
+    /// Where some completions were seen late: those that took so much longer than now, in ms.
+    late_ms: Option<f64>,
 }
 
 impl<'a> Reads<'a> {
     /// `None` where there are none.
     pub(crate) fn of(record: &'a Record, probe: ProbeName) -> Option<Self> {
         let samples: Vec<&Sample> = record.of(probe).take(MOST).collect();
-        (!samples.is_empty()).then_some(Self { samples })
+        let late = rotation(record).filter(|rotation| rotation.late_share >= RARELY_LATE);
+        let late_ms = late.map(|rotation| LATE_TURNS * rotation.turn_ms);
+        (!samples.is_empty()).then_some(Self { samples, late_ms })
     }
 
     /// What the reads take on a drive, without stalls, which come by chance. Each access begins as long after the one before as it did:
-    /// so its sector comes by as it did, too.
+    /// so its sector comes by as it did, too. One that was seen late is followed by as long a rest:
+    /// meanwhile the drive read on.
     pub(crate) fn by(&self, spec: &DriveSpec) -> Result<Vec<Again<'a>>, MeasureError> {
         let system = System::new(SystemConfig::of_drive("rebuilt", without_stalls(spec)))?;
         let mut device = SimulatedDevice::new("rebuilt", &Arc::new(system), 1)?;
         let sectors = device.info().sectors;
         let (mut all, mut before) = (Vec::with_capacity(self.samples.len()), None::<&Sample>);
+        let mut free = device.now();
         for &sample in &self.samples {
             let pause = before.map(|before| sample.start.saturating_sub(before.end)).unwrap_or_default();
             if sample.sectors == 0 {
                 device.flush()?;
             } else if sample.lba + u64::from(sample.sectors) <= sectors {
-                device.wait_until(device.now() + pause)?;
+                device.wait_until(free.max(device.now()) + pause)?;
                 let access = Access { mode: sample.mode, lba: sample.lba, sectors: sample.sectors };
                 let window = device.access(access)?;
+                let longer_ms = sample.latency_ms() - (window.end - window.start).as_ms();
+                if self.late_ms.is_some_and(|late_ms| longer_ms > late_ms) {
+                    free = window.start + (sample.end - sample.start);
+                }
                 if !sample.mode.is_write() {
                     let ms = (window.end - window.start).as_ms();
                     all.push(Again { sample, kind: kind(sample, before), ms });

@@ -3,6 +3,8 @@
 
 use crate::MeasureError;
 use crate::extract::{CacheFindings, Extraction, Parameter, Warning, WriteCase, ZoneFindings, law, layout};
+use crate::reading::idle::Idle;
+use crate::record::ProbeName;
 use headstack_drive::spec::{
     ArmsSpec, BufferSpec, BusSpec, CacheSpec, ControllerSpec, DirtyHit, DriveSpec, LayoutSpec, MechanicsSpec,
     OverheadsByHistory, Provenance, ProvenanceKind, ReadAhead, RecalibrationMode, RecalibrationSpec,
@@ -503,8 +505,29 @@ impl Builder<'_> {
         (buffer, Some(cache))
     }
 
+    /// How long the drive rests before it begins to empty its write cache, in ms.
+    fn idle(&mut self, idle: Option<Idle>) -> f64 {
+        let path = "write_policy.write-back.idle_before_destage_ms";
+        match idle {
+            Some(Idle::Rests(rests)) => {
+                self.measured(path, "probe write-cache: flushes behind writes and a pause");
+                // No finer than it is known.
+                (10.0 * rests.value).round() / 10.0
+            }
+            Some(Idle::Longer(ms)) => {
+                self.assumed(path, "no less than a pause in which the drive did nothing; it may be longer");
+                ms.round()
+            }
+            None => {
+                self.assumed(path, "usual; not probed");
+                0.0
+            }
+        }
+    }
+
     fn write_policy(&mut self) -> WritePolicy {
-        if let Some(cache) = &self.found.write_cache
+        let found = self.found;
+        if let Some(cache) = &found.write_cache
             && let Some(size_kib) = cache.size_kib
         {
             let exact = cache.size_is_exact;
@@ -518,15 +541,10 @@ impl Builder<'_> {
                     "as much as was written: writes never waited, and how much it holds is not known",
                 );
             }
-            for key in [
-                "high_water_percent",
-                "low_water_percent",
-                "idle_before_destage_ms",
-                "age_limit_ms",
-                "dirty_hit",
-            ] {
+            for key in ["high_water_percent", "low_water_percent", "age_limit_ms", "dirty_hit"] {
                 self.assumed(&format!("write_policy.write-back.{key}"), "usual; not probed");
             }
+            let idle_before_destage_ms = self.idle(cache.idle);
             return WritePolicy::WriteBack {
                 size_kib: if exact { size_kib } else { size_kib.round() },
                 runs: cache.runs.map(|runs| runs as u32),
@@ -534,17 +552,17 @@ impl Builder<'_> {
                 compared_within_cylinders: None,
                 high_water_percent: 80.0,
                 low_water_percent: 50.0,
-                idle_before_destage_ms: 0.0,
+                idle_before_destage_ms,
                 age_limit_ms: 10_000.0,
                 dirty_hit: DirtyHit::Overwrite,
             };
         }
-        let early = self.found.warnings.iter().find_map(|warning| match warning {
+        let early = found.warnings.iter().find_map(|warning| match warning {
             Warning::EarlyWrites { cases } => Some(cases),
             _ => None,
         });
         if let Some(cases) = early {
-            let runs = self.found.write_cache.as_ref().and_then(|cache| cache.runs);
+            let runs = found.write_cache.as_ref().and_then(|cache| cache.runs);
             // Otherwise only a first write behind a read, or one that continues the last, is complete early.
             let anywhere = cases.contains(&WriteCase::HereAndThere) || cases.contains(&WriteCase::TwoPlaces);
             let pending_writes = runs.filter(|_| anywhere).map(|runs| runs as u32);
@@ -561,7 +579,12 @@ impl Builder<'_> {
                 appends: headstack_drive::spec::Appends::default(),
             };
         }
-        self.measured("write_policy", "probe write-cache");
+        let only_reads = found.warnings.contains(&Warning::OnlyReads);
+        if !only_reads && found.finished.iter().any(|probe| probe == ProbeName::WriteCache.as_str()) {
+            self.measured("write_policy", "probe write-cache");
+        } else {
+            self.assumed("write_policy", "nothing is known of writes");
+        }
         WritePolicy::WriteThrough {}
     }
 }

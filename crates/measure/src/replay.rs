@@ -4,11 +4,11 @@
 use crate::MeasureError;
 use crate::device::{Access, Device, Mode, SimulatedDevice};
 use crate::extract::extract;
-use crate::filling::filled;
+use crate::filling::{Pace, filled, with_memory};
 use crate::read_cache::cached;
 use crate::reading::rotation;
 use crate::reading::stalls::{Stalls, stalls};
-use crate::reads::{Kind, Reads, without_stalls};
+use crate::reads::{Kind, RARELY_LATE, Reads, without_stalls};
 use crate::rebuild::rebuild;
 use crate::record::series::random::CHUNK;
 use crate::record::{ProbeName, Record, Role, Sample};
@@ -24,8 +24,6 @@ use std::sync::Arc;
 pub const LIMIT_PERCENT: f64 = 5.0;
 /// Nor is one of which a single access is further off on average, in percent: a demerit tells how long accesses take, and not which.
 pub const LIMIT_PER_REQUEST_PERCENT: f64 = 10.0;
-/// Late completions that are rarer than this share are not worth a word.
-const RARELY_LATE: f64 = 1e-3;
 
 /// Accesses of one kind at one depth, as they took on the device and on the rebuilt drive.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -38,7 +36,7 @@ pub struct ReplayScore {
     pub sectors: u32,
     /// Accesses compared.
     pub accesses: usize,
-    /// Accesses left out: as many as the probe `rotation` says were seen late, those that took longest beyond the model's time.
+    /// Accesses left out: as many as may have been seen late by what the probe `rotation` says, those that took longest beyond the model's time, and some that took least.
     pub left_out: usize,
     /// Mean latency on the device, in ms.
     pub measured_mean_ms: f64,
@@ -69,7 +67,7 @@ pub struct Replay {
     pub limit_percent: f64,
     /// The largest error of a single access, on average, that is good enough, in percent.
     pub limit_per_request_percent: f64,
-    /// Whether reads and writes, one at a time, are.
+    /// Whether reads and writes, one at a time, are; not where writes of the device showed nothing to hold them against.
     pub within_limit: bool,
 }
 
@@ -87,9 +85,15 @@ pub struct DriveFile {
 /// # Errors
 /// As [`extract`] and [`crate::rebuild::rebuild`]; [`MeasureError::System`] if the drive cannot be simulated.
 pub fn drive_file(record: &Record, name: &str) -> Result<DriveFile, MeasureError> {
-    let spec = cached(record, filled(record, rebuild(&extract(record)?, name)?)?)?;
+    let spec = with_memory(cached(record, filled(record, rebuild(&extract(record)?, name)?)?)?);
     let replay = replay(record, &spec)?;
-    let head = replay.as_ref().map_or_else(|| NOT_REPLAYED.to_owned(), head);
+    let mut head = replay.as_ref().map_or_else(|| NOT_REPLAYED.to_owned(), head);
+    if rotation::only_reads_show_it(record) {
+        head.insert_str(0, NO_WRITES);
+    }
+    if let Some(pace) = Pace::of(record, &spec)? {
+        head.insert_str(0, &of_pace(pace));
+    }
     Ok(DriveFile { toml: head + &spec.to_toml(), replay })
 }
 
@@ -124,7 +128,9 @@ pub fn replay(record: &Record, spec: &DriveSpec) -> Result<Option<Replay>, Measu
     let [sequential, by_size] = sized(record, spec, (stalls.as_ref(), late_share))?;
     let faultless = |scores: &[ReplayScore]| scores.iter().all(|score| score.fault_of_size().is_none());
     Ok(Some(Replay {
-        within_limit: single.iter().all(|score| score.fault().is_none())
+        // Of writes that show no rotation none was held against anything.
+        within_limit: !rotation::only_reads_show_it(record)
+            && single.iter().all(|score| score.fault().is_none())
             && faultless(&sequential)
             && faultless(&by_size),
         limit_percent: LIMIT_PERCENT,
@@ -137,6 +143,8 @@ pub fn replay(record: &Record, spec: &DriveSpec) -> Result<Option<Replay>, Measu
     }))
 }
 
+/// Of completions that were seen late there may be so many standard deviations more than usual.
+const MORE_LATE: f64 = 2.0;
 /// Fewer reads than this tell nothing of others.
 const FEWEST: usize = 12;
 /// One of so many, and at least one, may meet what the others do not: a slipped sector, or the edge of a zone.
@@ -203,14 +211,15 @@ fn again(
 
 fn score(first: &Sample, mut pairs: Vec<(f64, f64)>, late_share: f64) -> Option<ReplayScore> {
     let alone = first.depth == 1;
-    let left_out = if alone && late_share >= RARELY_LATE {
-        // The share itself is known from some hundred completions only.
-        (pairs.len() as f64 * late_share).ceil() as usize
-    } else {
-        0
-    };
+    let late = if alone && late_share >= RARELY_LATE { pairs.len() as f64 * late_share } else { 0.0 };
+    // The share itself is known from some hundred completions only, and by chance more of these may be late: as many are left out at
+    // the other end, lest those that are left be too short.
+    let more = ((MORE_LATE * late.sqrt()).ceil() as usize).min(pairs.len() / 8);
+    let last = (late.ceil() as usize + more).min(pairs.len() / 2);
     pairs.sort_by(|a, b| (a.0 - a.1).total_cmp(&(b.0 - b.1)));
-    pairs.truncate(pairs.len() - left_out.min(pairs.len() / 2));
+    pairs.truncate(pairs.len() - last);
+    pairs.drain(..more);
+    let left_out = last + more;
     let (measured, model): (Vec<f64>, Vec<f64>) = pairs.iter().copied().unzip();
     let found = demerit_ms(&measured, &model).ok()?;
     let errors: f64 = pairs.iter().map(|(measured, model)| (measured - model).abs()).sum();
@@ -253,6 +262,22 @@ impl ReplayScore {
 
 /// The head of a drive file that was held against nothing.
 const NOT_REPLAYED: &str = "# CAUTION: the record holds no random accesses (probe `random`): nothing says how well this file replays the device.\n\n";
+
+/// In the head of a drive file with a write cache.
+fn of_pace(pace: Pace) -> String {
+    let Pace { sectors, measured_ms, model_ms } = pace;
+    let mut text = format!(
+        "# Writes of {sectors} sectors into the full write cache: {measured_ms:.3} ms each measured, {model_ms:.3} ms simulated.\n"
+    );
+    if !pace.is_same() {
+        text += "# CAUTION: how the drive chooses among cached writes is assumed: many random writes in a row may be off by as much\n";
+    }
+    text
+}
+
+/// In the head of a drive file that knows nothing of writes.
+const NO_WRITES: &str = "# CAUTION: writes of the device show no rotation, as where a cache on the media or in flash takes them: they were neither measured nor held \
+     against this file, which writes through. Do not trust what it says of writes\n";
 
 /// The head of a drive file, as comments.
 fn head(replay: &Replay) -> String {

@@ -3,8 +3,8 @@
 use crate::MeasureError;
 use crate::angles::sighting::{Sighting, angle_of};
 use crate::angles::spindle::{Spindle, wrap};
-use crate::device::{Access, Device, Mode, SimulatedDevice};
-use crate::reading::pieces;
+use crate::device::{Access, Device, Mode, SimulatedDevice, Window};
+use crate::reading::{fill, pieces};
 use crate::record::series::write_cache::SMALL;
 use crate::record::{ProbeName, Record, Role, Sample};
 use headstack_drive::spec::DriveSpec;
@@ -31,9 +31,11 @@ fn sector(record: &Record, spindle: Spindle) -> Option<(Access, f64)> {
     Some((access(most[0]), angle_of(&sightings)))
 }
 
-/// The accesses of the probe up to the writes that fill the cache.
+/// The writes that fill the cache, and what the probe asked for before the small ones: large ones are written into an empty cache.
 pub(crate) struct Served<'a> {
-    /// All of them.
+    /// The series of the writes.
+    series: u32,
+    /// All accesses.
     pub(crate) samples: Vec<&'a Sample>,
     /// A sector that was written, and its angle, in turns.
     sector: (Access, f64),
@@ -44,15 +46,23 @@ pub(crate) struct Served<'a> {
 
 impl<'a> Served<'a> {
     /// `None` where there are none, or too many, and where one failed.
-    pub(crate) fn of(record: &'a Record) -> Option<Self> {
+    pub(crate) fn of(record: &'a Record, series: u32) -> Option<Self> {
         let spindle = pieces::spindle(record)?;
+        let first = if series == SMALL { 0 } else { series };
+        let asked = record.of(ProbeName::WriteCache);
         let samples: Vec<&Sample> =
-            record.of(ProbeName::WriteCache).filter(|sample| sample.series <= SMALL).collect();
-        let is_small = |sample: &&Sample| sample.series == SMALL && sample.role == Role::Measure;
-        let writes: Vec<&Sample> = samples.iter().copied().filter(is_small).collect();
+            asked.filter(|sample| (first..=series).contains(&sample.series)).collect();
+        let fills = |sample: &&Sample| sample.series == series && sample.role == Role::Measure;
+        let writes: Vec<&Sample> = samples.iter().copied().filter(fills).collect();
         let sector = sector(record, spindle)?;
         let known = !writes.is_empty() && writes.len() <= MOST_WRITES;
-        (known && samples.iter().all(|sample| sample.ok)).then_some(Self { samples, sector, spindle, writes })
+        (known && samples.iter().all(|sample| sample.ok)).then_some(Self {
+            series,
+            samples,
+            sector,
+            spindle,
+            writes,
+        })
     }
 
     /// What the writes took, in ms.
@@ -62,6 +72,20 @@ impl<'a> Served<'a> {
 
     /// What they take on a drive, in ms.
     pub(crate) fn by(&self, spec: DriveSpec) -> Result<Vec<f64>, MeasureError> {
+        let all = self.serve(spec, usize::MAX)?;
+        Ok(all.into_iter().map(|window| (window.end - window.start).as_ms()).collect())
+    }
+
+    /// From one completion to the next on a drive, in ms, of the writes that wait: those from `count` on, each issued when
+    /// the one before is complete.
+    pub(crate) fn pace_ms(&self, spec: DriveSpec, count: usize) -> Result<f64, MeasureError> {
+        let all = self.serve(spec, count)?;
+        let waiting = &all[count.min(all.len() - 1)..];
+        Ok(fill::pace_ms(&waiting.iter().map(|window| window.end.as_ms()).collect::<Vec<f64>>()))
+    }
+
+    /// The writes as a drive serves them. Behind number `own` each is issued when the one before is complete.
+    fn serve(&self, spec: DriveSpec, own: usize) -> Result<Vec<Window>, MeasureError> {
         let system = System::new(SystemConfig::of_drive("rebuilt", spec))?;
         let mut device = SimulatedDevice::new("rebuilt", &Arc::new(system), 1)?;
         let seen = device.access(self.sector.0)?;
@@ -70,19 +94,21 @@ impl<'a> Served<'a> {
         let ahead = self.spindle.phase(seen.end) - self.sector.1;
         device.flush()?;
         let begin = self.spindle.next(device.now(), wrap(self.spindle.phase(first) + ahead));
-        let mut latencies = Vec::with_capacity(self.writes.len());
+        let mut windows = Vec::with_capacity(self.writes.len());
         let mut series = self.samples[0].series;
         for sample in &self.samples {
             if std::mem::replace(&mut series, sample.series) != sample.series {
                 device.flush()?;
             }
-            device.wait_until(begin + (sample.start - first))?;
+            if windows.len() <= own {
+                device.wait_until(begin + (sample.start - first))?;
+            }
             let window = device.access(access(sample))?;
-            if sample.series == SMALL {
-                latencies.push((window.end - window.start).as_ms());
+            if sample.series == self.series {
+                windows.push(window);
             }
         }
-        Ok(latencies)
+        Ok(windows)
     }
 
     /// By how much what they take on a drive misses what they took, all together, in ms: one that is seen late counts for half a turn.

@@ -214,6 +214,14 @@ impl<'a> Session<'a> {
         Ok(Window { end: self.device.now(), ..window })
     }
 
+    /// Waits until all that was written is on the media; an access of no sectors stands for that.
+    pub(crate) fn flush(&mut self, key: (u32, i64)) -> Result<(), MeasureError> {
+        let start = self.device.now();
+        self.device.flush()?;
+        let window = Window { start, end: self.device.now().max(start + Nanos(1)) };
+        self.note(key, Role::Prepare, Access { mode: Mode::Write, lba: 0, sectors: 0 }, 1, window, true)
+    }
+
     /// Writes a sample down.
     pub(crate) fn note(
         &mut self,

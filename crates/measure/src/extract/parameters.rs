@@ -8,14 +8,21 @@ use super::history::History;
 use super::load::queue_gain;
 use super::times::Times;
 use super::unfilled;
+use super::write_cache::WriteCacheFindings;
 use crate::angles::median::{median, spread};
 use crate::device::Mode;
+use crate::reading::idle::Idle;
 use crate::reading::known::{Changes, Known};
 use crate::reading::least::Least;
 use crate::reading::order::TrackOrder;
 use crate::reading::rotation;
-use crate::reading::stalls::Stalls;
+use crate::reading::stalls::{Estimate, Stalls};
 use crate::record::{ProbeName, Record, Sample};
+
+/// How much of what was written while a write cache was filled went to the media is known within this share.
+const ABOUT_GONE: f64 = 0.25;
+/// Of a write cache to which so many times as much was written as is left at the pace of a full one, no size is told.
+const MOST_GONE: f64 = 1.5;
 
 pub(super) struct Parameters<'a> {
     pub(super) record: &'a Record,
@@ -25,6 +32,34 @@ pub(super) struct Parameters<'a> {
     pub(super) destage: Destage,
     pub(super) found: &'a Extraction,
     pub(super) stalls: Option<&'a Stalls>,
+}
+
+/// How long a drive rests before it begins to empty its write cache.
+fn rests(idle: Idle) -> Parameter {
+    let method = "flushes behind a read, some writes and a pause, or none";
+    let (ms, ci95) = match idle {
+        Idle::Rests(Estimate { value, ci95 }) => (value, Some(ci95)),
+        Idle::Longer(ms) => (ms, None),
+    };
+    let rests = seen("idle_before_destage_ms", "ms", ms, ci95, method);
+    match idle {
+        Idle::Rests(_) => rests,
+        Idle::Longer(_) => Parameter { value: None, observable: false, lower: Some(ms), ..rests },
+    }
+}
+
+/// The size of a write cache of which a part went to the media while it was filled: less than was written, and, as what is chosen among
+/// more goes faster, more than is left by the pace of a full one. Where most of what was written had gone, nothing between is told.
+fn estimated(size: Parameter, cache: &WriteCacheFindings) -> Parameter {
+    let (Some(kib), Some(at_most)) = (size.value, cache.size_at_most_kib) else { return size };
+    let lower = (kib - ABOUT_GONE * (at_most - kib)).max(0.0);
+    let bounded = Parameter { lower: Some(lower), upper: Some(at_most), ..size };
+    if at_most < MOST_GONE * kib {
+        return bounded;
+    }
+    let note =
+        "what went to the media while it was filled, as when completions were seen late, is not known well";
+    Parameter { value: None, observable: false, note: note.to_owned(), ..bounded }
 }
 
 fn seen(
@@ -282,7 +317,7 @@ impl Parameters<'_> {
         let method = "random writes one after the other, until they wait";
         if let Some(kib) = cache.size_kib {
             let size = seen("write_cache_kib", "KiB", kib, None, method);
-            all.push(if cache.size_is_more { self.unfilled(&size) } else { size });
+            all.push(if cache.size_is_more { self.unfilled(&size) } else { estimated(size, cache) });
         }
         if let Some(runs) = cache.runs {
             all.push(seen("write_cache_runs", "", runs as f64, None, method));
@@ -291,6 +326,7 @@ impl Parameters<'_> {
             let method = "writes of several sizes into an empty write cache";
             all.push(seen("write_bus_mb_per_s", "MB/s", rate, cache.bus_ci95_mb_per_s, method));
         }
+        all.extend(cache.idle.map(rests));
         let method = "random writes when the write cache is full";
         for (name, unit, value) in
             [("destage_ms", "ms", cache.destage_ms), ("destage_mb_per_s", "MB/s", cache.destage_mb_per_s)]

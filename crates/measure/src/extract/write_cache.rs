@@ -2,6 +2,7 @@
 
 use super::bus;
 use crate::angles::spindle::Spindle;
+use crate::reading::idle::{self, Idle};
 use crate::reading::{fill, whole};
 use crate::record::Record;
 use crate::record::series::write_cache::{LARGE, SMALL, TWO_PLACES};
@@ -26,11 +27,17 @@ pub struct WriteCacheFindings {
     pub size_kib: Option<f64>,
     /// Whether one write of that size filled it, and no larger one could: otherwise it is estimated.
     pub size_is_exact: bool,
+    /// Where that is estimated, what was written until it was full, in KiB: it holds no more.
+    #[serde(skip)]
+    pub size_at_most_kib: Option<f64>,
     /// Whether it never got full: it holds more, or was emptied as fast as it was filled.
     pub size_is_more: bool,
     /// Small writes it holds, where these fill it before their bytes do; with immediate reporting, those that are complete at
     /// once before one waits.
     pub runs: Option<u64>,
+    /// How long the drive rests before it begins to empty it.
+    #[serde(skip)]
+    pub(crate) idle: Option<Idle>,
     /// From one small random write to the next when it is full, in ms.
     pub destage_ms: Option<f64>,
     /// What reaches the media of large random writes when it is full, in 10⁶ bytes per second.
@@ -105,8 +112,11 @@ pub(super) fn write_cache(record: &Record, spindle: Option<Spindle>) -> Option<W
         bus_ci95_mb_per_s: rate.map(|rate| rate.1),
         size_kib: whole.or(Some(kib(largest))),
         size_is_exact: whole.is_some(),
+        size_at_most_kib: (whole.is_none() && largest.full)
+            .then(|| largest.taken * largest.sectors as f64 * sector_bytes / 1024.0),
         size_is_more: !largest.full,
         runs: (small.full && kib(small) < BY_NUMBER * kib(largest)).then_some(small.held.round() as u64),
+        idle: idle::idle(record),
         destage_ms: small.each_ms,
         destage_mb_per_s: large
             .and_then(|large| large.each_ms.map(|ms| large.sectors as f64 * sector_bytes / ms / 1e3)),

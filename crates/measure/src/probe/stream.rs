@@ -3,10 +3,9 @@
 use super::description::{Context, Outlook, Probe, Writing};
 use crate::MeasureError;
 use crate::angles::session::Session;
-use crate::device::{Access, Mode};
+use crate::device::Access;
 use crate::record::{ProbeName, Role};
 use crate::streams::{Cell, series_of};
-use headstack_units::Nanos;
 
 pub(super) static STREAM: Probe = Probe {
     name: ProbeName::Stream,
@@ -59,14 +58,6 @@ fn file(session: &mut Session<'_>, cell: &Cell, repeat: u32, series: u32) -> Res
         let access = Access { mode: cell.mode, lba, sectors: cell.record_sectors };
         session.take((series, record as i64), Role::Measure, access)?;
     }
-    if cell.mode.is_write() { flush(session, (series, cell.records as i64)) } else { Ok(()) }
-}
-
-/// The file is written when it is on the media; an access of no sectors stands for the wait.
-fn flush(session: &mut Session<'_>, key: (u32, i64)) -> Result<(), MeasureError> {
-    let start = session.device.now();
-    session.device.flush()?;
-    let window = crate::device::Window { start, end: session.device.now().max(start + Nanos(1)) };
-    let access = Access { mode: Mode::Write, lba: 0, sectors: 0 };
-    session.note(key, Role::Prepare, access, 1, window, true)
+    // The file is written when it is on the media.
+    if cell.mode.is_write() { session.flush((series, cell.records as i64)) } else { Ok(()) }
 }

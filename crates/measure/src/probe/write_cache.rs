@@ -4,8 +4,9 @@ use super::description::{Context, Probe, Writing};
 use crate::MeasureError;
 use crate::angles::session::Session;
 use crate::device::{Access, Mode};
+use crate::reading::idle::{self, Idle, PAUSES};
 use crate::reading::{fill, whole, writes};
-use crate::record::series::write_cache::{LARGE, SIZES, SMALL, WHOLE};
+use crate::record::series::write_cache::{DRAINED, LARGE, SIZES, SMALL, WHOLE};
 use crate::record::{ProbeName, Role};
 use headstack_units::Nanos;
 
@@ -67,6 +68,7 @@ fn run(session: &mut Session<'_>, _context: &Context) -> Result<(), MeasureError
             sizes(session, held_units(session) / 2)?;
             fill(session, (LARGE, large), MOST_LARGE)?;
             whole(session)?;
+            drained(session)?;
         } else if fill::at_once(session.record, session.spindle).is_some() {
             // One alone is reported early.
             sizes(session, 1 << (MOST_DOUBLED - 1))?;
@@ -134,8 +136,10 @@ fn sizes(session: &mut Session<'_>, most: u64) -> Result<(), MeasureError> {
     Ok(())
 }
 
-/// Each size is tried so often: the most of them decide.
+/// Each size is tried so often: the most of them decide. Where they disagree, as when one was seen late, it is tried as often again, and
+/// one more time.
 const TRIES: usize = 3;
+const MORE_TRIES: usize = 4;
 /// What is filled by one write holds no more than this.
 const MOST_WHOLE_BYTES: u64 = 4 << 20;
 
@@ -159,14 +163,53 @@ fn whole(session: &mut Session<'_>) -> Result<(), MeasureError> {
     Ok(())
 }
 
+/// A read, a few writes here and there, and a flush, at once and after a pause: what is done of it by the end of the pause, the flush need
+/// not wait for.
+fn drained(session: &mut Session<'_>) -> Result<(), MeasureError> {
+    let held = held_units(session);
+    for (place, pause) in PAUSES.iter().enumerate().filter(|(_, pause)| 2 * pause.writes <= held) {
+        let series = DRAINED + place as u32;
+        for _ in 0..pause.rounds {
+            let writes: Vec<Access> = (0..pause.writes).map(|_| somewhere(session, Mode::Write)).collect();
+            for ms in [0.0, pause.ms] {
+                let key = (series, ms as i64);
+                let read = somewhere(session, Mode::Read);
+                session.take(key, Role::Position, read)?;
+                for &write in &writes {
+                    session.take(key, Role::Measure, write)?;
+                }
+                session.device.wait_until(session.device.now() + Nanos::from_ms(ms))?;
+                session.flush(key)?;
+            }
+        }
+        if !matches!(idle::by_pause(session.record, place), Some(Idle::Longer(_))) {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// One physical sector anywhere.
+fn somewhere(session: &mut Session<'_>, mode: Mode) -> Access {
+    let places = session.sectors() / session.unit();
+    let lba = session.below(places) * session.unit();
+    session.one(mode, lba)
+}
+
 /// Whether the empty cache takes so many sectors at once.
 fn takes(session: &mut Session<'_>, sectors: u64) -> Result<bool, MeasureError> {
     let places = session.sectors().saturating_sub(sectors) / session.unit();
-    for _ in 0..TRIES {
-        let lba = session.below(places.max(1)) * session.unit();
-        let access = Access { mode: Mode::Write, lba, sectors: sectors as u32 };
-        session.take((WHOLE, sectors as i64), Role::Measure, access)?;
-        session.device.flush()?;
+    for tries in [TRIES, MORE_TRIES] {
+        for _ in 0..tries {
+            let lba = session.below(places.max(1)) * session.unit();
+            let access = Access { mode: Mode::Write, lba, sectors: sectors as u32 };
+            session.take((WHOLE, sectors as i64), Role::Measure, access)?;
+            session.device.flush()?;
+        }
+        let share = whole::taken(session.record).get(&sectors).copied().unwrap_or(0.0);
+        if share == 0.0 || share == 1.0 {
+            break;
+        }
     }
     Ok(whole::takes(session.record).get(&sectors).copied().unwrap_or(false))
 }

@@ -8,6 +8,7 @@ pub(crate) mod drops;
 pub(crate) mod fill;
 pub(crate) mod head_zones;
 pub(crate) mod hits;
+pub(crate) mod idle;
 pub(crate) mod known;
 pub(crate) mod least;
 pub(crate) mod no_skews;

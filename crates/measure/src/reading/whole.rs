@@ -50,15 +50,20 @@ impl Foretold {
     }
 }
 
-/// Of each size that was tried, in sectors, whether the empty cache took all of it: most writes of it were as quick as smaller ones
-/// foretell, of which the bus takes its time.
+/// Of each size that was tried, in sectors, whether the empty cache took all of it: most writes of it were quick.
 pub(crate) fn takes(record: &Record) -> BTreeMap<u64, bool> {
+    taken(record).into_iter().map(|(sectors, share)| (sectors, share > 0.5)).collect()
+}
+
+/// Of each size that was tried, in sectors, the share of writes that were as quick as smaller ones foretell, of which the bus takes its
+/// time.
+pub(crate) fn taken(record: &Record) -> BTreeMap<u64, f64> {
     let Some(foretold) = Foretold::of(record) else { return BTreeMap::new() };
     let judge = |(sectors, latencies): (u64, Vec<f64>)| {
         let ms = foretold.ms(sectors);
         let most = ms + LONGER_MS + TIMES_SPREAD * foretold.scatter * ms;
         let quick = latencies.iter().filter(|&&ms| ms < most).count();
-        (sectors, 2 * quick > latencies.len())
+        (sectors, quick as f64 / latencies.len() as f64)
     };
     by_size(record, WHOLE).into_iter().map(judge).collect()
 }

@@ -51,6 +51,8 @@ pub(crate) mod write_cache {
     pub(crate) const SIZES: u32 = 7;
     /// Large writes into an empty cache, one of which fills it: `step` is the sectors.
     pub(crate) const WHOLE: u32 = 8;
+    /// A read, a few writes, a pause of `step` ms, and a flush; a series for each pause, which is compared with none.
+    pub(crate) const DRAINED: u32 = 9;
 }
 
 /// Of the probe `random`; `step` counts the accesses of a series.
