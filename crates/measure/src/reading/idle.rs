@@ -20,6 +20,9 @@ const LEAST_MS: f64 = 5.0;
 /// A flush that takes less than this share of one without a pause had nothing left to do; of rounds no more than one in so many may be such.
 const DRAINED_BELOW: f64 = 0.25;
 const MOST_DRAINED: usize = 8;
+/// Nothing is told where a flush without a pause takes less than so many times the pause: a flush of nothing takes its time, too, and
+/// some rounds were done before the pause was over.
+const LONGER: f64 = 1.6;
 /// The standard error of a median, in those of a mean.
 const OF_MEDIAN: f64 = 1.2533;
 
@@ -69,9 +72,10 @@ fn rested(record: &Record, place: usize) -> Option<Estimate> {
     let (without, with) = (all.get(&0)?, all.get(&(PAUSES[place].ms as i64))?);
     // Where all had reached the media before the pause was over, the flush waits for the pause, and not for the drive.
     let flush_ms = |rounds: &[Round]| rounds.iter().map(|round| round.flush_ms).collect::<Vec<f64>>();
-    let least_ms = DRAINED_BELOW * median(&flush_ms(without));
+    let drains_ms = median(&flush_ms(without));
+    let least_ms = DRAINED_BELOW * drains_ms;
     let drained = flush_ms(with).iter().filter(|&&ms| ms < least_ms).count();
-    if MOST_DRAINED * drained > with.len() {
+    if drains_ms < LONGER * PAUSES[place].ms || MOST_DRAINED * drained > with.len() {
         return None;
     }
     // The same sectors were written in both.
