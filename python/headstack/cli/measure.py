@@ -196,7 +196,9 @@ def _measure(
         probes = tuple(each["probe"] for each in planned)
     try:
         with _progress(device, planned) as told:
-            found = measure.run(device, probes, record=record, resume=resume, within_s=within_s, progress=told, **options)
+            found = measure.run(
+                device, probes, record=record, resume=resume, within_s=within_s, progress=told, **options
+            )
     except KeyboardInterrupt:
         # It came when the core did not listen: what the journal holds is kept all the same.
         if record is None or not measure.journal(record).exists():
@@ -224,9 +226,13 @@ def _tell_times(device: str, found: Measurement, within_s: float | None) -> None
     if within_s is None:
         return
     if found.left_out:
-        output.note(f"left out on the way, to be through within {duration(within_s)}{_clock(device)}: {', '.join(found.left_out)}")
+        output.note(
+            f"left out on the way, to be through within {duration(within_s)}{_clock(device)}: {', '.join(found.left_out)}"
+        )
     if found.took_s is not None and found.took_s > LATE * within_s:
-        output.note(f"it took {duration(found.took_s)}{_clock(device)}, longer than the {duration(within_s)} of --within: what a drive file is made of took longer than announced")
+        output.note(
+            f"it took {duration(found.took_s)}{_clock(device)}, longer than the {duration(within_s)} of --within: what a drive file is made of took longer than announced"
+        )
 
 
 def _refuse_without_file(planned: list[PlannedProbe], keep: tuple[Path | None, bool, float | None]) -> None:

@@ -71,7 +71,7 @@ fn rested(record: &Record, place: usize) -> Option<Estimate> {
     let all = rounds(record, DRAINED + place as u32);
     let (without, with) = (all.get(&0)?, all.get(&(PAUSES[place].ms as i64))?);
     // Where all had reached the media before the pause was over, the flush waits for the pause, and not for the drive.
-    let flush_ms = |rounds: &[Round]| rounds.iter().map(|round| round.flush_ms).collect::<Vec<f64>>();
+    let flush_ms = |rounds: &[Round]| rounds.iter().map(|round| round.flush).collect::<Vec<f64>>();
     let drains_ms = median(&flush_ms(without));
     let least_ms = DRAINED_BELOW * drains_ms;
     let drained = flush_ms(with).iter().filter(|&&ms| ms < least_ms).count();
@@ -79,24 +79,23 @@ fn rested(record: &Record, place: usize) -> Option<Estimate> {
         return None;
     }
     // The same sectors were written in both.
-    let later: Vec<f64> =
-        with.iter().zip(without).map(|(with, without)| with.all_ms - without.all_ms).collect();
+    let later: Vec<f64> = with.iter().zip(without).map(|(with, without)| with.all - without.all).collect();
     let later_ms = median(&later);
     let error_ms = OF_MEDIAN * spread(&later) / (later.len() as f64).sqrt();
-    let writing_ms: Vec<f64> = without.iter().map(|round| round.writing_ms).collect();
+    let writing_ms: Vec<f64> = without.iter().map(|round| round.writing).collect();
     // Writes that come after the rest is over are behind it, too.
     let value = if later_ms > LEAST_MS.max(SHOWS * error_ms) { later_ms + median(&writing_ms) } else { 0.0 };
     Some(Estimate { value, ci95: 2.0 * error_ms })
 }
 
-/// Some writes, a pause and a flush.
+/// Some writes, a pause and a flush, in ms.
 struct Round {
-    /// From the first write to the end of the flush, in ms.
-    all_ms: f64,
-    /// From the first write to the end of the last, in ms.
-    writing_ms: f64,
-    /// The flush, in ms.
-    flush_ms: f64,
+    /// From the first write to the end of the flush.
+    all: f64,
+    /// From the first write to the end of the last.
+    writing: f64,
+    /// The flush.
+    flush: f64,
 }
 
 /// The rounds of a series by their pause, in ms.
@@ -109,9 +108,9 @@ fn rounds(record: &Record, series: u32) -> BTreeMap<i64, Vec<Round>> {
             last = Some(sample);
         } else if let (0, Some(first), Some(last)) = (sample.sectors, first.take(), last) {
             all.entry(sample.step).or_default().push(Round {
-                all_ms: (sample.end - first.start).as_ms(),
-                writing_ms: (last.end - first.start).as_ms(),
-                flush_ms: sample.latency_ms(),
+                all: (sample.end - first.start).as_ms(),
+                writing: (last.end - first.start).as_ms(),
+                flush: sample.latency_ms(),
             });
         }
     }
