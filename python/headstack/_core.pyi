@@ -229,6 +229,11 @@ class Measurement:
         `writable`, `queue_depth`, `rotational`, `overhead_ns`), `version`, `finished` (probes), `writes`, `sessions`.
         """
     @property
+    def left_out(self, /) -> list[str]:
+        """
+        Probes that were left out on the way, to be through within `within_s`.
+        """
+    @property
     def samples(self, /) -> Table:
         """
         The samples: `probe`, `series`, `step`, `role`, `mode`, `lba`, `sectors`, `depth`, `start_ns`, `end_ns`, `ok`, `session`.
@@ -242,6 +247,11 @@ class Measurement:
         """
         Why it did not come to its end: `None` if it did, else `kind` ("stopped", "gone", "unreadable", "other"), `message`,
         `hint`.
+        """
+    @property
+    def took_s(self, /) -> float | None:
+        """
+        How long it took on the device's clock, in s; `None` of a record that was read.
         """
 
 @final
@@ -893,7 +903,7 @@ def mean_interval(values: SupportsGetItem[int, SupportsFloat | SupportsIndex]) -
     (Student): `None` for a single value. Raises `InputError` if there is none.
     """
 
-def measure(device: str, *, probes: SupportsGetItem[int, str] = ..., record: str | PathLike[str] | None = None, resume: bool = False, whole_device: bool = False, file_mb: SupportsGetItem[int, SupportsFloat | SupportsIndex] | None = None, record_kib: SupportsGetItem[int, SupportsFloat | SupportsIndex] | None = None, repeats: SupportsIndex | None = None, scan_percent: SupportsFloat | SupportsIndex = ..., write: bool = False, yes_destroy: str | PathLike[str] | None = None, seed: SupportsIndex = ..., noise_percent: SupportsFloat | SupportsIndex = ..., outlier_percent: SupportsFloat | SupportsIndex = ..., outlier_ms: SupportsFloat | SupportsIndex = ..., read_only: bool = False, overrides: Mapping[str, object] | Sequence[tuple[str, object]] | None = ..., progress: Any | None = None) -> Measurement:
+def measure(device: str, *, probes: SupportsGetItem[int, str] = ..., record: str | PathLike[str] | None = None, resume: bool = False, whole_device: bool = False, file_mb: SupportsGetItem[int, SupportsFloat | SupportsIndex] | None = None, record_kib: SupportsGetItem[int, SupportsFloat | SupportsIndex] | None = None, repeats: SupportsIndex | None = None, scan_percent: SupportsFloat | SupportsIndex = ..., write: bool = False, yes_destroy: str | PathLike[str] | None = None, seed: SupportsIndex = ..., noise_percent: SupportsFloat | SupportsIndex = ..., outlier_percent: SupportsFloat | SupportsIndex = ..., outlier_ms: SupportsFloat | SupportsIndex = ..., read_only: bool = False, overrides: Mapping[str, object] | Sequence[tuple[str, object]] | None = ..., within_s: SupportsFloat | SupportsIndex | None = None, progress: Any | None = None) -> Measurement:
     """
     Runs probes on a device.
 
@@ -920,6 +930,9 @@ def measure(device: str, *, probes: SupportsGetItem[int, str] = ..., record: str
     seed, noise_percent, outlier_percent, outlier_ms, read_only, overrides
         For simulated devices: the seed; by how much times are misread, up to this share, evenly; how many completions are seen
         late, and by how much on average; that it must not be written; values of the system to replace.
+    within_s
+        In how much time of the device's clock to be through: what a drive file can do without is left out where that turns out to be
+        too short (`Measurement.left_out`).
     progress
         Called about twenty times a second with a dict: `probe`, `samples`, `elapsed_s`, `expected_s`, and
         `rest_s` for the probes after it (of the device's clock). An answer of `False` stops; so does Ctrl-C. What was
@@ -929,7 +942,7 @@ def measure(device: str, *, probes: SupportsGetItem[int, str] = ..., record: str
     device gone, too many errors) does not raise: see `Measurement.stopped`.
     """
 
-def measure_plan(device: str, *, probes: SupportsGetItem[int, str] = ..., whole_device: bool = False, file_mb: SupportsGetItem[int, SupportsFloat | SupportsIndex] | None = None, record_kib: SupportsGetItem[int, SupportsFloat | SupportsIndex] | None = None, repeats: SupportsIndex | None = None, scan_percent: SupportsFloat | SupportsIndex = ..., write: bool = False, yes_destroy: str | PathLike[str] | None = None, read_only: bool = False, overrides: Mapping[str, object] | Sequence[tuple[str, object]] | None = ..., within_s: SupportsFloat | SupportsIndex | None = None) -> list[PlannedProbe]:
+def measure_plan(device: str, *, probes: SupportsGetItem[int, str] = ..., whole_device: bool = False, file_mb: SupportsGetItem[int, SupportsFloat | SupportsIndex] | None = None, record_kib: SupportsGetItem[int, SupportsFloat | SupportsIndex] | None = None, repeats: SupportsIndex | None = None, scan_percent: SupportsFloat | SupportsIndex = ..., write: bool = False, yes_destroy: str | PathLike[str] | None = None, seed: SupportsIndex = ..., noise_percent: SupportsFloat | SupportsIndex = ..., outlier_percent: SupportsFloat | SupportsIndex = ..., outlier_ms: SupportsFloat | SupportsIndex = ..., read_only: bool = False, overrides: Mapping[str, object] | Sequence[tuple[str, object]] | None = ..., within_s: SupportsFloat | SupportsIndex | None = None) -> list[PlannedProbe]:
     """
     What `measure` would do, without doing it: a list of `{"probe", "expected_s", "fits", "for_drive_file"}` (on the device's clock) in
     order. A few reads show how fast the device is. Where all would take longer than `within_s`, some do not fit: first those that a
