@@ -20,9 +20,9 @@ const LEAST_MS: f64 = 5.0;
 /// A flush that takes less than this share of one without a pause had nothing left to do; of rounds no more than one in so many may be such.
 const DRAINED_BELOW: f64 = 0.25;
 const MOST_DRAINED: usize = 8;
-/// Nothing is told where a flush without a pause takes less than so many times the pause: a flush of nothing takes its time, too, and
-/// some rounds were done before the pause was over.
-const LONGER: f64 = 1.6;
+/// Nothing is told where a flush without a pause takes hardly longer than the pause, in ms: a flush of nothing may take a turn, too, and
+/// then some rounds were done before the pause was over.
+const LONGER_MS: f64 = 12.0;
 /// The standard error of a median, in those of a mean.
 const OF_MEDIAN: f64 = 1.2533;
 
@@ -75,7 +75,7 @@ fn rested(record: &Record, place: usize) -> Option<Estimate> {
     let drains_ms = median(&flush_ms(without));
     let least_ms = DRAINED_BELOW * drains_ms;
     let drained = flush_ms(with).iter().filter(|&&ms| ms < least_ms).count();
-    if drains_ms < LONGER * PAUSES[place].ms || MOST_DRAINED * drained > with.len() {
+    if drains_ms < PAUSES[place].ms + LONGER_MS || MOST_DRAINED * drained > with.len() {
         return None;
     }
     // The same sectors were written in both.
