@@ -4,6 +4,7 @@
 use headstack_drive::spec::{DriveSpec, Order};
 use headstack_measure::device::{Noise, SimulatedDevice};
 use headstack_measure::extract::{Extraction, Warning, extract};
+use headstack_measure::record::ProbeName;
 use headstack_measure::replay::drive_file;
 use headstack_measure::{Options, measure};
 use headstack_system::{System, SystemConfig};
@@ -279,4 +280,30 @@ fn slow_spindles_are_told_by_their_whole_turn() {
         let seen = found.value("rotation_rpm").unwrap_or(f64::NAN);
         assert!((seen - rpm).abs() < 0.01, "{seen} rpm, {rpm} are true");
     }
+}
+
+/// What a drive file can do without is left out where the time runs short on the way; the rest is measured all the same.
+#[test]
+fn what_there_is_no_time_for_is_left_out() {
+    let spec = Odd { zones: &[(150, 100, 14.0, 20.0)], ..ODD }.spec();
+    let system = Arc::new(System::new(SystemConfig::of_drive("odd", spec)).unwrap());
+    let mut device = SimulatedDevice::new("sim:odd", &system, 1).unwrap().with_noise(Noise::NONE);
+    let options = Options { within_s: Some(60.0), ..Options::default() };
+    let done = measure(&mut device, &options, &mut |_| true).unwrap();
+    assert!(done.left_out.contains(&ProbeName::Seeker) && done.left_out.contains(&ProbeName::Zoned));
+    assert!(done.record.has_finished(ProbeName::Random) && done.record.has_finished(ProbeName::SeekCurve));
+    assert!(done.took_s > 60.0 && drive_file(&done.record, "rebuilt").is_ok(), "{} s", done.took_s);
+}
+
+/// One surface through noise: the least error of the speed had moved the tracks at the start, and thousands were followed.
+#[test]
+fn even_tracks_are_told_through_noise() {
+    let spec = Odd { heads: 1, zones: &[(2_600, 200, 40.0, 40.0), (2_600, 180, 36.0, 36.0)], ..ODD }.spec();
+    let system = Arc::new(System::new(SystemConfig::of_drive("odd", spec)).unwrap());
+    let noise = Noise { relative: 0.005, outlier_share: 0.01, outlier_ms: 20.0 };
+    let mut device = SimulatedDevice::new("sim:odd", &system, 1).unwrap().with_noise(noise);
+    let options = Options { probes: vec!["zones".to_owned(), "surfaces".to_owned()], ..Options::default() };
+    let record = measure(&mut device, &options, &mut |_| true).unwrap().record;
+    let looked = record.of(ProbeName::Surfaces).count();
+    assert!(looked < 20_000, "{looked} accesses");
 }

@@ -114,6 +114,14 @@ mod tests {
     }
 
     #[test]
+    fn what_a_drive_file_is_made_of_is_not_left_out_on_the_way() {
+        let takes = vec![10.0; PROBES.len()];
+        assert_eq!(too_long(&PROBES, &takes, f64::INFINITY), []);
+        assert_eq!(too_long(&PROBES, &takes, 170.0), [ProbeName::Stream, ProbeName::Scan]);
+        assert_eq!(too_long(&PROBES, &takes, 5.0), LEFT_OUT[..DISPENSABLE]);
+    }
+
+    #[test]
     fn every_probe_can_be_left_out() {
         assert!(ProbeName::ALL.iter().all(|name| LEFT_OUT.contains(name)));
     }
