@@ -298,7 +298,10 @@ fn what_there_is_no_time_for_is_left_out() {
 /// One surface through noise: the least error of the speed had moved the tracks at the start, and thousands were followed.
 #[test]
 fn even_tracks_are_told_through_noise() {
-    let spec = Odd { heads: 1, zones: &[(2_600, 200, 40.0, 40.0), (2_600, 180, 36.0, 36.0)], ..ODD }.spec();
+    let zones: Vec<(u32, u32, f64, f64)> =
+        (0..12).map(|zone| (800, 668 - 12 * zone, 125.0, 209.0 - 3.0 * f64::from(zone))).collect();
+    let mut spec = Odd { heads: 1, zones: &zones, ..ODD }.spec();
+    spec.rotation_rpm = 15_000.0;
     let system = Arc::new(System::new(SystemConfig::of_drive("odd", spec)).unwrap());
     let noise = Noise { relative: 0.005, outlier_share: 0.01, outlier_ms: 20.0 };
     let mut device = SimulatedDevice::new("sim:odd", &system, 1).unwrap().with_noise(noise);
