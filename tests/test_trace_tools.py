@@ -216,9 +216,7 @@ def test_a_made_trace_of_other_reads_is_said_to_be_unlike(tmp_path: Path) -> Non
     original.write_text("\n".join(lines) + "\n")
     done = headstack("trace", "make", made, "--like", original, "--requests", "3000", "--json").json()
     rows = {row["what"]: row for row in done["likeness"]}
-    reads = rows["read_fraction"]
-    assert reads["is_alike"] is (abs(reads["made"] - reads["original"]) <= 0.05), reads
-    assert reads["is_alike"] is False, reads
+    assert rows["read_fraction"]["is_alike"] is False, rows["read_fraction"]
     assert rows["mean_bytes"]["is_alike"] is True
 
 

@@ -288,8 +288,11 @@ impl<'s, 'a> Finder<'s, 'a> {
         let Some(after) = self.angle_near(behind, wrap(further))? else { return Ok(false) };
         let tolerance = self.tolerance(slope);
         let jump = wrap_signed(after - further);
-        self.note_jump(jump);
-        Ok(wrap_signed(before - on_line).abs() <= tolerance + 0.01 && jump.abs() > tolerance)
+        let found = wrap_signed(before - on_line).abs() <= tolerance + 0.01 && jump.abs() > tolerance;
+        if found {
+            self.note_jump(jump);
+        }
+        Ok(found)
     }
 
     /// Keeps the last jumps of two kinds: those of heads and of cylinders.

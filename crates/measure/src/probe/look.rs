@@ -14,6 +14,7 @@ const READS: usize = 96;
 const NEARBY: u64 = 64;
 /// Reads of one sector, which all take the same but for what is misread, and late.
 const AGAIN: usize = 200;
+/// The first of them are left out.
 const FIRST: usize = 4;
 /// What takes longer than most by this share, and so many times what they differ by, is late.
 const LATE: f64 = 0.2;

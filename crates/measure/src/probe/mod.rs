@@ -2,7 +2,7 @@
 //! [`PROBES`]; its name stands in [`ProbeName`]. What its samples mean is found out elsewhere, never here.
 
 mod angles;
-pub(crate) mod budget;
+mod budget;
 mod cache;
 mod description;
 mod evenly;
@@ -26,6 +26,7 @@ mod write_cache;
 mod zoned;
 mod zones;
 
+pub(crate) use budget::too_long;
 pub use budget::{fitting, is_for_drive_file};
 pub(crate) use description::Context;
 pub use description::{Probe, Writing};

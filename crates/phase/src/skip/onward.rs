@@ -60,12 +60,7 @@ impl Search<'_> {
     /// Spare tracks of a zone with which the next one's observations are likeliest. Those of the file, with and without its list,
     /// are as likely as each other, and others less.
     fn likeliest_count(&self, file: &Geometry, spares: &[u32], zone: usize) -> u32 {
-        let spindle = self.spindle();
-        let score = |count: u32| {
-            let mut tried = spares.to_vec();
-            tried[zone] = count;
-            self.odds_of(&file.without_listed(&TakenFrom::Counted(tried)), zone + 1, &spindle)
-        };
+        let score = self.scores(file, spares, zone);
         let of_file = file.zones[zone].spare_tracks;
         let most = of_file + (file.listed()[zone].len() + EXTRA) as u32;
         let cost = f64::from(most - of_file + 1).ln() + SURE;

@@ -32,12 +32,7 @@ impl Search<'_> {
 
     /// Spare tracks of a zone with which the next one's observations are surely likelier than with those of `spares`.
     fn likelier_count(&self, file: &Geometry, spares: &[u32], zone: usize) -> Option<u32> {
-        let spindle = self.spindle();
-        let score = |count: u32| {
-            let mut tried = spares.to_vec();
-            tried[zone] = count;
-            self.odds_of(&file.without_listed(&TakenFrom::Counted(tried)), zone + 1, &spindle)
-        };
+        let score = self.scores(file, spares, zone);
         let of_file = file.zones[zone].spare_tracks;
         let most = of_file + (file.listed()[zone].len() + EXTRA) as u32;
         let present = score(spares[zone]);
@@ -48,6 +43,16 @@ impl Search<'_> {
             .filter(|(odds, _)| *odds > present + tried.ln() + SURE)
             .reduce(|best, of| if of.0 > best.0 { of } else { best })
             .map(|(_, count)| count)
+    }
+
+    /// The odds of the observations behind a zone, by how many spare tracks it is given.
+    pub(super) fn scores(&self, file: &Geometry, spares: &[u32], zone: usize) -> impl Fn(u32) -> f64 {
+        let spindle = self.spindle();
+        move |count| {
+            let mut tried = spares.to_vec();
+            tried[zone] = count;
+            self.odds_of(&file.without_listed(&TakenFrom::Counted(tried)), zone + 1, &spindle)
+        }
     }
 
     /// Natural logarithm of the odds of a zone's observations in a geometry, against any angles.
